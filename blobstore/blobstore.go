@@ -1,0 +1,94 @@
+// Package blobstore keeps bytes under keys, with versions. It has three
+// implementations that pass one suite: a directory ([OpenDir]), MinIO or any S3
+// ([OpenS3]) and memory ([NewMemory]). [Open] picks one from its address.
+//
+// Keys are "/"-separated, hold only [a-z0-9._-] between the slashes, and are
+// never made from a person's text; [CheckKey] is enforced by every method. An
+// object is written whole or not at all. A Store may be used by any number of
+// goroutines and processes at once.
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"strings"
+	"time"
+)
+
+// A Store keeps objects. Errors wrap [fs.ErrNotExist] (no such key),
+// [ErrLostRace] (a condition did not hold: read again), [ErrUnavailable] (the
+// store cannot be reached or refuses) or [ErrDamaged] (bytes are not what was
+// written). Every method honours ctx.
+type Store interface {
+	// Get opens an object. The reader fails with ErrDamaged at its end when the
+	// bytes do not match the SHA-256 recorded by Put. The caller closes it.
+	Get(ctx context.Context, key string) (io.ReadCloser, Info, error)
+
+	// Put stores size bytes of r (exactly; more or fewer is an error and stores
+	// nothing) and returns the new object's Info. The condition is checked
+	// atomically with the write.
+	Put(ctx context.Context, key string, r io.Reader, size int64, cond Cond) (Info, error)
+
+	// Stat describes an object without reading it.
+	Stat(ctx context.Context, key string) (Info, error)
+
+	// List yields the objects whose keys begin with prefix, by key in byte order.
+	// After an error it yields nothing more.
+	List(ctx context.Context, prefix string) iter.Seq2[Info, error]
+
+	// Delete removes an object; removing what is not there is no error.
+	Delete(ctx context.Context, key string) error
+
+	// String is the store's address without any credential, for messages.
+	String() string
+
+	// Close releases what the store holds.
+	Close() error
+}
+
+// Info describes one object.
+type Info struct {
+	Key     string
+	Size    int64
+	Version string    // opaque; equal versions of one key mean equal bytes
+	Time    time.Time // last write, by the store's clock
+}
+
+// Cond is the condition of a Put. The zero value always holds.
+type Cond struct {
+	create bool
+	match  string
+}
+
+// IfAbsent holds when the key has no object.
+func IfAbsent() Cond { return Cond{create: true} }
+
+// IfVersion holds when the object's version is v.
+func IfVersion(v string) Cond { return Cond{match: v} }
+
+var (
+	// ErrLostRace means that another writer came first: read again and retry.
+	ErrLostRace = errors.New("changed by another writer")
+	// ErrUnavailable means that the store cannot be reached or refuses to work.
+	ErrUnavailable = errors.New("store unavailable")
+	// ErrDamaged means that stored bytes are not the bytes that were written.
+	ErrDamaged = errors.New("stored bytes are damaged")
+)
+
+// CheckKey returns an error unless key is one this package accepts: 1 to 512
+// bytes, segments of [a-z0-9._-] that are not empty, "." or "..".
+func CheckKey(key string) error {
+	if key == "" || len(key) > 512 {
+		return fmt.Errorf("blob key %q: %w", key, fs.ErrInvalid)
+	}
+	for seg := range strings.SplitSeq(key, "/") {
+		if seg == "" || seg == "." || seg == ".." || strings.Trim(seg, "abcdefghijklmnopqrstuvwxyz0123456789._-") != "" {
+			return fmt.Errorf("blob key %q: %w", key, fs.ErrInvalid)
+		}
+	}
+	return nil
+}

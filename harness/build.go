@@ -1,0 +1,152 @@
+package harness
+
+import (
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"sessdex/session"
+)
+
+// builder collects the turns and the facts of one transcript; every parser
+// has one.
+type builder struct {
+	meta  session.Meta
+	turns []session.Turn
+
+	custom, given string // titles: a person's, the harness's; the newest wins
+}
+
+// add appends a turn, numbers it, and returns its place in b.turns. Parsers that
+// later join, complete or drop turns change b.turns[i] in place.
+func (b *builder) add(t session.Turn) int {
+	if t.Branch == "" {
+		t.Branch = b.meta.Branch
+	}
+	b.turns = append(b.turns, t)
+	return len(b.turns) - 1
+}
+
+// at notes the time of a record.
+func (b *builder) at(t time.Time) {
+	if !t.IsZero() && (b.meta.Start.IsZero() || t.Before(b.meta.Start)) {
+		b.meta.Start = t
+	}
+}
+
+func (b *builder) dir(d string) {
+	if d == "" {
+		return
+	}
+	if b.meta.Dir == "" {
+		b.meta.Dir = d
+	}
+	b.meta.Dirs = appendNew(b.meta.Dirs, d)
+}
+
+func (b *builder) branch(name string) {
+	if name == "" || name == "HEAD" { // HEAD: detached, no branch
+		return
+	}
+	b.meta.Branch = name
+	b.meta.Branches = appendNew(b.meta.Branches, name)
+}
+
+func (b *builder) model(name string) {
+	if name != "" && name != "<synthetic>" {
+		b.meta.Models = appendNew(b.meta.Models, name)
+	}
+}
+
+func (b *builder) unknown(kind string) {
+	if b.meta.Unknown == nil {
+		b.meta.Unknown = map[string]int{}
+	}
+	b.meta.Unknown[kind]++
+}
+
+// finish numbers the turns, counts them, and settles what follows from them:
+// opening request, title, last activity, repository.
+func (b *builder) finish() (session.Meta, iter.Seq[session.Turn]) {
+	m := &b.meta
+	m.Turns = session.Counts{}
+	for i := range b.turns {
+		t := &b.turns[i]
+		t.N = i + 1
+		m.Turns.Add(t.Role)
+		if t.Time.After(m.LastActive) {
+			m.LastActive = t.Time
+		}
+		if m.Opening == "" && t.Role == session.User && !t.Undone {
+			m.Opening = t.Text
+		}
+	}
+	if m.LastActive.IsZero() {
+		m.LastActive = m.Start
+	}
+	switch {
+	case b.custom != "":
+		m.Title, m.TitleSource = session.OneLine(b.custom, 120), session.TitleCustom
+	case b.given != "":
+		m.Title, m.TitleSource = session.OneLine(b.given, 120), session.TitleHarness
+	case m.Opening != "":
+		m.Title, m.TitleSource = session.OneLine(m.Opening, 120), session.TitleOpening
+	}
+	if m.Repo == "" && m.Dir != "" {
+		m.Repo = path.Base(strings.ReplaceAll(m.Dir, `\`, "/"))
+	}
+	return *m, slices.Values(b.turns)
+}
+
+func appendNew(list []string, s string) []string {
+	if s == "" || slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// RepoName turns a git remote or a repository URL into "host/owner/name", without
+// credentials, scheme or ".git": "git@github.com:a/b.git" is "github.com/a/b".
+func RepoName(remote string) string {
+	s := strings.TrimSpace(remote)
+	if _, rest, ok := strings.Cut(s, "://"); ok {
+		s = rest
+	} else if host, rest, ok := strings.Cut(s, ":"); ok && !strings.Contains(host, "/") {
+		s = host + "/" + rest
+	}
+	if slash := strings.IndexByte(s, '/'); slash >= 0 {
+		if at := strings.LastIndexByte(s[:slash], '@'); at >= 0 {
+			s = s[at+1:]
+		}
+	}
+	return strings.TrimSuffix(strings.Trim(s, "/"), ".git")
+}
+
+// RenderInput turns a tool call's arguments into text that people and the index
+// can read: the bare value where there is only one string, else a "key: value"
+// line for each, strings unescaped, the rest as JSON.
+func RenderInput(args gjson.Result) string {
+	if !args.IsObject() {
+		return args.String()
+	}
+	var b strings.Builder
+	n, last := 0, gjson.Result{}
+	args.ForEach(func(k, v gjson.Result) bool {
+		if n++; n > 1 {
+			b.WriteByte('\n')
+		}
+		last = v
+		b.WriteString(k.String())
+		b.WriteString(": ")
+		b.WriteString(v.String()) // strings unescaped, everything else raw
+		return true
+	})
+	if n == 1 && last.Type == gjson.String {
+		return last.String()
+	}
+	return b.String()
+}

@@ -1,0 +1,82 @@
+// Package harness is everything we know about the coding agents whose sessions
+// we keep: where each one writes, how its transcripts are read, and how a
+// session goes on in it. One file holds one harness; [All] is the list of them.
+//
+// A harness is described by a value, not by an interface. Parsers are pure: they
+// take bytes line by line and give values; nothing here writes to disk.
+package harness
+
+import (
+	"io"
+	"iter"
+
+	"sessdex/session"
+)
+
+// A Harness is one coding agent.
+type Harness struct {
+	// Name as the design and the people of that harness write it: "claude-code".
+	Name string
+
+	// Roots lists the folders that may hold its sessions on a machine, present or
+	// not, without duplicates.
+	Roots func(Env) []string
+
+	// Claims reports whether a file, by its slash-separated path relative to a
+	// root, is a transcript by the harness's own layout. It does no I/O. Files it
+	// does not claim (caches, prompt histories, tool results, indexes) are no
+	// sessions and are not counted.
+	Claims func(rel string) bool
+
+	// Detect reports whether the head of a file is one of its transcripts, by the
+	// shape of its records alone.
+	Detect func(Head) bool
+
+	// New starts the parser of one transcript.
+	New func(Source) Parser
+
+	// Resume is the command with which the session goes on, and the folder to run
+	// it in.
+	Resume func(*session.Meta) Command
+}
+
+// All lists every harness. [Detect] asks them in this order.
+var All = []*Harness{}
+
+// Env is what discovery may know of the machine: tests make their own.
+type Env struct {
+	Home   string              // the person's home folder
+	Getenv func(string) string // nil: no variables
+	GOOS   string              // runtime.GOOS
+}
+
+// A Source is one transcript that discovery found.
+type Source struct {
+	Harness *Harness // whose root it was found under; nil where given as a file
+	Root    string   // the root it was found under, or the path that was given
+	Path    string   // the file, absolute
+	Size    int64    // bytes on disk
+	Stamp   string   // changes whenever the content may have changed
+
+	// Open gives the transcript's bytes, decompressed where the harness
+	// compresses, without a byte order mark.
+	Open func() (io.ReadCloser, error)
+}
+
+// A Parser reads one transcript. It never fails: what it cannot read it counts
+// in Meta.BadLines or Meta.Unknown. It is not safe for concurrent use.
+type Parser interface {
+	// Line takes the next line without its newline. The bytes are only valid
+	// during the call. Whole-document formats collect what they need here.
+	Line(line []byte)
+
+	// Finish ends the transcript. The turns may be ranged over more than once;
+	// there are none when the file holds no conversation.
+	Finish() (session.Meta, iter.Seq[session.Turn])
+}
+
+// Command is a program to run in a folder.
+type Command struct {
+	Argv []string `json:"argv"`
+	Dir  string   `json:"dir"`
+}

@@ -1,0 +1,111 @@
+package harness
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+
+	"github.com/tidwall/gjson"
+)
+
+// MaxLine is the longest line that reaches a parser, in bytes. Longer ones are
+// passed over and reported.
+const MaxLine = 64 << 20
+
+// ErrLongLine reports a line above MaxLine.
+var ErrLongLine = errors.New("line longer than 64 MiB")
+
+// Lines reads r line by line, newline included where there is one, in memory
+// bounded by the longest line allowed. The bytes are valid until the next step.
+// A line above MaxLine comes as (nil, ErrLongLine) and reading goes on; any
+// other error ends the sequence.
+func Lines(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		br := bufio.NewReaderSize(r, 256<<10)
+		var long []byte
+		for {
+			long = long[:0]
+			chunk, err := br.ReadSlice('\n')
+			skip := false
+			for errors.Is(err, bufio.ErrBufferFull) {
+				if len(long)+len(chunk) > MaxLine {
+					skip, long = true, nil
+				}
+				if !skip {
+					long = append(long, chunk...)
+				}
+				chunk, err = br.ReadSlice('\n')
+			}
+			if len(long)+len(chunk) > MaxLine {
+				skip, long = true, nil
+			}
+			line := chunk
+			if len(long) > 0 {
+				long = append(long, chunk...)
+				line = long
+			}
+			switch {
+			case skip:
+				if !yield(nil, ErrLongLine) {
+					return
+				}
+			case len(line) > 0:
+				if !yield(line, nil) {
+					return
+				}
+			}
+			if err != nil {
+				if err != io.EOF {
+					yield(nil, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+// Values yields the JSON objects on a line: usually one, but writers that were
+// interrupted have glued several together. What is not a whole, valid object
+// is passed over; use [gjson.ValidBytes] to tell a bad line from an empty one.
+func Values(line []byte) iter.Seq[gjson.Result] {
+	return func(yield func(gjson.Result) bool) {
+		line = bytes.TrimSpace(line)
+		for len(line) > 0 && line[0] == '{' {
+			if gjson.ValidBytes(line) { // the common case, checked first
+				yield(gjson.ParseBytes(line))
+				return
+			}
+			end := objectEnd(line)
+			if end < 0 {
+				return
+			}
+			if gjson.ValidBytes(line[:end]) && !yield(gjson.ParseBytes(line[:end])) {
+				return
+			}
+			line = bytes.TrimSpace(line[end:])
+		}
+	}
+}
+
+// objectEnd is the offset just after the object that b begins with, or -1.
+func objectEnd(b []byte) int {
+	depth, inString := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
