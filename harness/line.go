@@ -70,23 +70,68 @@ func Lines(r io.Reader) iter.Seq2[[]byte, error] {
 // interrupted have glued several together. What is not a whole, valid object
 // is passed over; use [gjson.ValidBytes] to tell a bad line from an empty one.
 func Values(line []byte) iter.Seq[gjson.Result] {
-	return func(yield func(gjson.Result) bool) {
-		line = bytes.TrimSpace(line)
-		for len(line) > 0 && line[0] == '{' {
-			if gjson.ValidBytes(line) { // the common case, checked first
-				yield(gjson.ParseBytes(line))
-				return
+	return func(yield func(gjson.Result) bool) { eachValue(line, yield) }
+}
+
+// eachValue is Values for parsers that count what they lose: it reports whether
+// the line held nothing but whole, valid objects.
+func eachValue(line []byte, take func(gjson.Result) bool) bool {
+	clean := true
+	line = bytes.TrimSpace(line)
+	for len(line) > 0 {
+		if line[0] != '{' {
+			return false
+		}
+		if tooDeep(line) {
+			return false
+		}
+		if gjson.ValidBytes(line) { // the common case, checked first
+			take(gjson.ParseBytes(line))
+			return clean
+		}
+		end := objectEnd(line)
+		if end < 0 {
+			return false
+		}
+		if gjson.ValidBytes(line[:end]) {
+			if !take(gjson.ParseBytes(line[:end])) {
+				return clean
 			}
-			end := objectEnd(line)
-			if end < 0 {
-				return
+		} else {
+			clean = false
+		}
+		line = bytes.TrimSpace(line[end:])
+	}
+	return clean
+}
+
+// maxDepth is how deep objects and arrays may nest. The validator recurses: some
+// megabytes of brackets would overflow its stack, which ends the process.
+const maxDepth = 10_000
+
+// tooDeep reports nesting beyond maxDepth. It looks at long lines only, since
+// every level takes a byte and the stack holds far more than those of a short line.
+func tooDeep(line []byte) bool {
+	if len(line) < 128<<10 {
+		return false
+	}
+	depth, inString := 0, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
 			}
-			if gjson.ValidBytes(line[:end]) && !yield(gjson.ParseBytes(line[:end])) {
-				return
-			}
-			line = bytes.TrimSpace(line[end:])
+		case c == '}' || c == ']':
+			depth--
 		}
 	}
+	return false
 }
 
 // objectEnd is the offset just after the object that b begins with, or -1.

@@ -1,0 +1,260 @@
+package harness
+
+import (
+	"bytes"
+	"hash/maphash"
+	"iter"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"sessdex/session"
+)
+
+// claudeParser reads one Claude Code transcript.
+//
+// Sub-agents that older versions wrote into the session's own file ("sidechains")
+// stay where they stand as assistant and tool turns, so that their work is found
+// with the session; the prompt that started one is dropped, since it is the input
+// of the tool call before it and nobody typed it. In a file that holds nothing
+// but a sub-agent that prompt is the opening.
+type claudeParser struct {
+	builder
+	src Source
+
+	sessions   []string              // session ids in order of appearance
+	seen       map[uint64]int32      // record id → its place in nodes
+	nodes      []claudeNode          // every record of the conversation, for forks
+	messages   map[uint64]int32      // message id and request id → assistant turn
+	calls      map[string]claudeCall // tool use id → its tool turn
+	sides      []int32               // user turns of sidechains
+	warmed     []int32               // turns below a cache warm-up
+	commands   map[int32]bool        // user turns that are no plain words: see opening
+	dropped    map[int32]bool        // turns that turned out to be copies
+	waiting    []int32               // user turns from the prompt queue that may come again as records
+	shell      string                // the "!cmd" whose output has not come yet
+	summaries  []claudeSummary
+	agentID    string
+	agentKind  string
+	forkParent string // from fork-context-ref
+	forkedFrom string // from the records of a /branch
+	mainline   bool   // a message outside every sidechain was seen
+	talked     bool   // a message was seen
+	begun      bool   // a line was seen
+	lastDir    string
+	doc        []byte // a pretty-printed export, collected until the end
+}
+
+type claudeCall struct {
+	turn         int32
+	done         bool
+	edits, reads []string
+}
+
+type claudeSummary struct {
+	leaf uint64
+	text string
+}
+
+func newClaudeParser(src Source) *claudeParser {
+	p := &claudeParser{
+		src:      src,
+		seen:     map[uint64]int32{},
+		messages: map[uint64]int32{},
+		calls:    map[string]claudeCall{},
+		commands: map[int32]bool{},
+		dropped:  map[int32]bool{},
+	}
+	p.meta.Harness = "claude-code"
+	return p
+}
+
+func (p *claudeParser) Line(line []byte) {
+	if p.doc != nil {
+		p.collect(line)
+		return
+	}
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
+	if len(line) == 0 {
+		return
+	}
+	if !p.begun && len(line) == 1 && line[0] == '{' { // an export over several lines
+		p.doc = append(p.doc, line...)
+		return
+	}
+	p.begun = true
+	if !eachValue(line, func(v gjson.Result) bool { p.record(v); return true }) {
+		p.meta.BadLines++
+	}
+}
+
+// collect gathers a document that spans lines, as long as one line may be.
+func (p *claudeParser) collect(line []byte) {
+	if len(p.doc)+len(line) <= MaxLine {
+		p.doc = append(append(p.doc, line...), '\n')
+	}
+}
+
+func (p *claudeParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
+	if p.doc != nil {
+		doc := p.doc
+		p.doc = nil
+		p.Line(bytes.ReplaceAll(doc, []byte("\n"), []byte(" ")))
+	}
+	p.identify()
+	p.titles()
+	p.undo()
+	if !p.mainline {
+		p.warmup()
+	} else {
+		for _, i := range append(p.sides, p.warmed...) {
+			p.dropped[i] = true
+		}
+	}
+	p.opening()
+	p.compact()
+	if p.meta.Repo == "" {
+		// A worktree of the harness's own lies in its repository.
+		if repo, _, ok := strings.Cut(strings.ReplaceAll(p.meta.Dir, `\`, "/"), "/.claude/worktrees/"); ok {
+			p.meta.Repo = path.Base(repo)
+		}
+	}
+	return p.finish()
+}
+
+// identify settles whose transcript this is. A resumed or forked session begins with
+// a copy of the older one, whose session id the copied records may still bear.
+func (p *claudeParser) identify() {
+	m := &p.meta
+	if n := len(p.sessions); n > 0 {
+		m.NativeID = p.sessions[n-1]
+		if n > 1 {
+			m.ForkedFrom = p.sessions[n-2]
+		}
+	}
+	if p.forkedFrom != "" && p.forkedFrom != m.NativeID {
+		m.ForkedFrom = p.forkedFrom
+	}
+	base := strings.TrimSuffix(path.Base(strings.ReplaceAll(p.src.Path, `\`, "/")), ".jsonl")
+	if m.Subagent = p.talked && !p.mainline; m.Subagent {
+		m.Parent, m.ForkedFrom = m.NativeID, ""
+		if p.forkParent != "" {
+			m.Parent = p.forkParent
+		}
+		m.Agent = p.agentKind
+		switch {
+		case p.agentID != "":
+			m.NativeID = "agent-" + p.agentID
+		case strings.HasPrefix(base, "agent-"):
+			m.NativeID = base
+		case len(p.turns) > 0:
+			m.NativeID = "agent-" + p.turns[0].Ref
+		}
+	}
+	if m.NativeID == "" && p.src.Path != "" {
+		m.NativeID = base
+	}
+}
+
+// titles takes a summary for the title only where it is about this conversation:
+// Claude Code writes summaries of others into whichever file is open.
+func (p *claudeParser) titles() {
+	for i := len(p.summaries) - 1; i >= 0 && p.given == ""; i-- {
+		if _, here := p.seen[p.summaries[i].leaf]; here {
+			p.given = p.summaries[i].text
+		}
+	}
+}
+
+// warmup empties a sub-agent that was only started to warm the model's cache.
+func (p *claudeParser) warmup() {
+	for _, i := range p.sides {
+		if p.turns[i].Text != claudeWarmup {
+			return
+		}
+	}
+	if len(p.sides) > 0 {
+		p.turns, p.sides = nil, nil
+	}
+}
+
+const claudeWarmup = "Warmup"
+
+// opening prefers a person's plain words to a slash command or a shell command.
+func (p *claudeParser) opening() {
+	fallback := ""
+	for i := range p.turns {
+		t := &p.turns[i]
+		if t.Role != session.User || t.Undone || p.dropped[int32(i)] {
+			continue
+		}
+		if !p.commands[int32(i)] {
+			p.meta.Opening = t.Text
+			return
+		}
+		if fallback == "" {
+			fallback = t.Text
+		}
+	}
+	p.meta.Opening = fallback
+}
+
+// compact removes the dropped turns, or all of them where nobody talked.
+func (p *claudeParser) compact() {
+	kept := p.turns[:0]
+	for i, t := range p.turns {
+		if p.talked && !p.dropped[int32(i)] {
+			kept = append(kept, t)
+		}
+	}
+	clear(p.turns[len(kept):])
+	p.turns = kept
+}
+
+// claudeHash keys records by their ids without keeping these: a long session has
+// hundreds of thousands of them.
+func claudeHash(parts ...string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(claudeSeed)
+	for _, s := range parts {
+		h.WriteString(s)
+		h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+var claudeSeed = maphash.MakeSeed()
+
+// keep copies a string out of the line it was found in, which would otherwise stay
+// in memory as long as the string, and makes it valid UTF-8.
+func keep(s string) string {
+	if !utf8.ValidString(s) {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return strings.Clone(s)
+}
+
+func claudeTime(v gjson.Result) time.Time {
+	if v.Type != gjson.String {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, v.Str)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// claudePR notes a linked pull request, which is the only thing in a transcript
+// that names the repository.
+func (p *claudeParser) claudePR(link, repo string) {
+	p.meta.PRs = appendNew(p.meta.PRs, keep(link))
+	u, err := url.Parse(link)
+	if p.meta.Repo == "" && repo != "" && err == nil && u.Host != "" {
+		p.meta.Repo = keep(u.Hostname() + "/" + repo)
+	}
+}
