@@ -1,11 +1,19 @@
 // Package blobstore keeps bytes under keys, with versions. It has three
-// implementations that pass one suite: a directory ([OpenDir]), MinIO or any S3
-// ([OpenS3]) and memory ([NewMemory]). [Open] picks one from its address.
+// implementations that pass one suite (package storetest): a directory
+// ([OpenDir]), MinIO or any S3 ([OpenS3]) and memory ([NewMemory]). [Open] picks
+// one from its address, [Ready] waits until it can be used, and [Probe] proves
+// that it keeps the promises below.
 //
 // Keys are "/"-separated, hold only [a-z0-9._-] between the slashes, and are
-// never made from a person's text; [CheckKey] is enforced by every method. An
-// object is written whole or not at all. A Store may be used by any number of
-// goroutines and processes at once.
+// never made from a person's text; [CheckKey] is enforced by every method. No
+// key may be the folder of another ("a" beside "a/b"): a directory cannot hold
+// both. An object is written whole or not at all. A Store may be used by any
+// number of goroutines and processes at once.
+//
+// Put records the SHA-256 of what it wrote and Get compares. Where it is kept:
+// S3 in the object's user metadata, a directory in a side file (see [OpenDir]),
+// memory beside the bytes. An object that something else put there has no
+// record; of it only the length is checked.
 package blobstore
 
 import (
@@ -60,15 +68,35 @@ type Info struct {
 
 // Cond is the condition of a Put. The zero value always holds.
 type Cond struct {
-	create bool
-	match  string
+	kind  condKind
+	match string
+}
+
+type condKind uint8
+
+const (
+	always condKind = iota
+	absent
+	version
+)
+
+// holds reports whether a Put may go on, given the key's object.
+func (c Cond) holds(exists bool, now string) bool {
+	switch c.kind {
+	case absent:
+		return !exists
+	case version:
+		return exists && now == c.match && now != ""
+	}
+	return true
 }
 
 // IfAbsent holds when the key has no object.
-func IfAbsent() Cond { return Cond{create: true} }
+func IfAbsent() Cond { return Cond{kind: absent} }
 
-// IfVersion holds when the object's version is v.
-func IfVersion(v string) Cond { return Cond{match: v} }
+// IfVersion holds when the object's version is v; never when v is empty, so
+// that a forgotten version cannot overwrite anything.
+func IfVersion(v string) Cond { return Cond{kind: version, match: v} }
 
 var (
 	// ErrLostRace means that another writer came first: read again and retry.
@@ -86,9 +114,36 @@ func CheckKey(key string) error {
 		return fmt.Errorf("blob key %q: %w", key, fs.ErrInvalid)
 	}
 	for seg := range strings.SplitSeq(key, "/") {
-		if seg == "" || seg == "." || seg == ".." || strings.Trim(seg, "abcdefghijklmnopqrstuvwxyz0123456789._-") != "" {
+		if !validSegment(seg) {
 			return fmt.Errorf("blob key %q: %w", key, fs.ErrInvalid)
 		}
 	}
 	return nil
+}
+
+// alphabet holds what a key is made of besides "/".
+const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789._-"
+
+func validSegment(seg string) bool {
+	return seg != "" && seg != "." && seg != ".." && strings.Trim(seg, alphabet) == ""
+}
+
+// checkPrefix accepts what a key may begin with: whole segments, then the
+// beginning of one. The empty prefix is every key's. A last "." or ".." is
+// refused as well, because MinIO refuses it.
+func checkPrefix(prefix string) error {
+	dir, last := splitPrefix(prefix)
+	if dir != "" && CheckKey(dir) != nil || last != "" && !validSegment(last) || len(prefix) > 512 || strings.HasPrefix(prefix, "/") {
+		return fmt.Errorf("blob key prefix %q: %w", prefix, fs.ErrInvalid)
+	}
+	return nil
+}
+
+// splitPrefix cuts at the last slash: the folder ("" is the root) and the
+// beginning of a name in it.
+func splitPrefix(prefix string) (dir, last string) {
+	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
+		return prefix[:i], prefix[i+1:]
+	}
+	return "", prefix
 }
