@@ -80,3 +80,17 @@ type Command struct {
 	Argv []string `json:"argv"`
 	Dir  string   `json:"dir"`
 }
+
+// ByName finds a harness, or nil.
+func ByName(name string) *Harness {
+	for _, h := range All {
+		if h.Name == name {
+			return h
+		}
+	}
+	return nil
+}
+
+// Revision is raised whenever a parser reads the same bytes differently, so that
+// files imported before are read again.
+const Revision = 1

@@ -4,7 +4,6 @@
 package serve
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -109,18 +108,4 @@ type Turns struct {
 	Card  *session.Card
 	Total int            // turns the version has
 	Turns []session.Turn // From..To in order
-}
-
-// The methods, in their own files:
-//
-//	Search(ctx, search.Query) (*SearchReply, error)
-//	Resolve(ctx, ref string) (id string, error)
-//	Context(ctx, ContextRequest) (*contextpack.Pack, error)
-//	Summary(ctx, ref, version string) (*Summary, error)
-//	Read(ctx, ref, version string, from, to int) (*Turns, error)    // 1-based, inclusive; to 0: the end; from < 0: the last -from turns
-//	Tag(ctx, ref string, add, remove []string) (*session.Card, error)
-//	Publish(ctx, PublishRequest) (*PublishReply, error)
-//	Resume(ctx, ref string) (harness command, error)
-type methods interface {
-	Resolve(ctx context.Context, ref string) (string, error)
 }

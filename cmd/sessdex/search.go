@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sessdex/search"
+	"sessdex/serve"
+)
+
+func (a *app) searchCommand() *cobra.Command {
+	var q search.Query
+	var since, until string
+	c := &cobra.Command{
+		Use:   "search [WORDS…]",
+		Short: "Find sessions; without words, list the newest",
+		Long: `Search ranks sessions by how well they fit the words. Words may be anything:
+questions, error messages, identifiers, paths. These filters can stand among them:
+
+  "exact phrase"   -without   harness:codex-cli   tag:docker   file:src/auth.go
+  branch:main   repo:web   author:ann   role:user   since:2w   until:2026-01-31
+
+A file is given by its path, its base name or any run of its folders.`,
+		Example: `  sessdex search why does the login redirect loop
+  sessdex search "connection refused" harness:claude-code since:2w
+  sessdex search --file auth/session.go --sort recent`,
+		RunE: func(c *cobra.Command, words []string) error {
+			var err error
+			if q.Since, err = date("since", since); err != nil {
+				return err
+			}
+			if q.Until, err = date("until", until); err != nil {
+				return err
+			}
+			if q.Sort != "" && q.Sort != search.Relevance && q.Sort != search.Recent {
+				return usagef("--sort is %s or %s, not %q", search.Relevance, search.Recent, q.Sort)
+			}
+			q.Text = strings.Join(words, " ")
+			q.Facets = a.json
+			s, err := a.service(c.Context())
+			if err != nil {
+				return err
+			}
+			reply, err := a.searchHealing(c, s, q)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				err = a.printJSON(reply)
+			} else {
+				a.printHits(reply, q.Offset)
+			}
+			if err == nil && len(reply.Hits) == 0 {
+				return errSome
+			}
+			return err
+		},
+	}
+	f := c.Flags()
+	f.IntVar(&q.Limit, "limit", 10, "how many sessions, at most 100")
+	f.IntVar(&q.Offset, "offset", 0, "how many to pass over first")
+	f.StringVar(&q.Sort, "sort", "", "relevance or recent")
+	f.StringSliceVar(&q.Harness, "harness", nil, "only these harnesses")
+	f.StringSliceVar(&q.Tags, "tag", nil, "only sessions with all these tags")
+	f.StringVar(&q.File, "file", "", "only sessions that edited this file")
+	f.StringVar(&q.Branch, "branch", "", "only sessions on this git branch")
+	f.StringVar(&q.Repo, "repo", "", "only sessions in this repository")
+	f.StringVar(&q.Author, "author", "", "only sessions of this person")
+	f.StringVar(&since, "since", "", "only sessions active since: 2026-01-31, 2w, yesterday")
+	f.StringVar(&until, "until", "", "only sessions active before")
+	f.BoolVar(&q.Subagents, "subagents", false, "sub-agents' sessions too")
+	return c
+}
+
+// date reads a --since or --until.
+func date(flag, s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	t, ok := search.ParseDate(s, time.Now())
+	if !ok {
+		return t, usagef("--%s %q is no date: write 2026-01-31, 2026-01, 7d, 2w or yesterday", flag, s)
+	}
+	return t, nil
+}
+
+// searchHealing builds a missing index from the library once before it searches.
+func (a *app) searchHealing(c *cobra.Command, s *serve.Service, q search.Query) (*serve.SearchReply, error) {
+	reply, err := s.Search(c.Context(), q)
+	if !errors.Is(err, search.ErrMissing) {
+		return reply, err
+	}
+	tell, end := a.progress("building the index")
+	_, syncErr := s.Indexer.Reindex(c.Context(), tell)
+	end()
+	if syncErr != nil {
+		return nil, syncErr
+	}
+	return s.Search(c.Context(), q)
+}
+
+func (a *app) printHits(r *serve.SearchReply, offset int) {
+	st := a.style()
+	for i, h := range r.Hits {
+		fmt.Fprintf(a.out, "%s %s\n", st.dim(fmt.Sprintf("%d.", offset+i+1)), st.bold(line(h.Title, 100)))
+		facts := []string{h.ID, h.Harness}
+		if place := strings.Trim(h.Repo+"@"+h.Branch, "@"); place != "" {
+			facts = append(facts, place)
+		}
+		facts = append(facts, ago(h.LastActive, time.Now()), count(h.Turns, "turn"))
+		if h.Turn > 0 {
+			facts = append(facts, fmt.Sprintf("best: turn %d (%s)", h.Turn, h.Role))
+		}
+		fmt.Fprintf(a.out, "   %s\n", st.dim(line(strings.Join(facts, " · "), 200)))
+		if h.Snippet != "" {
+			fmt.Fprintf(a.out, "   %s\n", marked(st, h.Snippet, h.Marks))
+		}
+	}
+	switch {
+	case len(r.Hits) == 0:
+		fmt.Fprintln(a.errOut, "No session found. Try fewer or other words, or no filter.")
+	case r.NextOffset > 0:
+		more := ""
+		if !r.TotalExact {
+			more = "at least "
+		}
+		fmt.Fprintf(a.errOut, "%s%s in all; more with --offset %d\n", more, count(r.Total, "session"), r.NextOffset)
+	}
+}
+
+// marked is a snippet on one line with its matched words standing out.
+func marked(st style, snippet string, marks [][2]int) string {
+	var b strings.Builder
+	at := 0
+	flat := func(s string) string { return strings.NewReplacer("\n", " ", "\t", " ").Replace(shown(s)) }
+	for _, m := range marks {
+		if m[0] < at || m[1] > len(snippet) || m[0] > m[1] {
+			continue
+		}
+		b.WriteString(flat(snippet[at:m[0]]))
+		b.WriteString(st.mark(flat(snippet[m[0]:m[1]])))
+		at = m[1]
+	}
+	b.WriteString(flat(snippet[at:]))
+	return b.String()
+}

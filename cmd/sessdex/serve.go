@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sessdex/indexer"
+	"sessdex/serve"
+)
+
+// defaultAddr is where up and serve listen.
+const defaultAddr = "127.0.0.1:7337"
+
+// How often a server looks at the bucket for what others wrote.
+const syncEvery = 5 * time.Second
+
+func (a *app) serveCommand() *cobra.Command {
+	var addr string
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve MCP at /mcp, the API at /v1 and web pages at /",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := a.service(c.Context())
+			if err != nil {
+				return err
+			}
+			go a.keepInSync(c.Context(), s)
+			return s.Serve(c.Context(), addr, a.httpOptions(func(addr net.Addr) {
+				fmt.Fprintf(a.errOut, "sessdex serves at http://%[1]s (MCP: http://%[1]s/mcp)\n", addr)
+			}))
+		},
+	}
+	c.Flags().StringVar(&addr, "addr", defaultAddr, "address to listen on")
+	return c
+}
+
+func (a *app) mcpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve MCP on stdin and stdout, for an agent to start",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := a.service(c.Context())
+			if err != nil {
+				return err
+			}
+			return s.ServeStdio(c.Context(), a.in, a.out)
+		},
+	}
+}
+
+// keepInSync brings what others wrote to the bucket into the index, now and then
+// while a server runs. The first time it also builds a missing index.
+func (a *app) keepInSync(ctx context.Context, s *serve.Service) {
+	for {
+		if rep, err := s.Indexer.Sync(ctx, nil); err != nil && ctx.Err() == nil {
+			s.Log.Warn("sync", "err", err)
+		} else if err == nil && len(rep.Failures) > 0 {
+			s.Log.Warn("sync", "failed", len(rep.Failures), "first", rep.Failures[0].Reason)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(syncEvery):
+		}
+	}
+}
+
+func (a *app) reindexCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "reindex",
+		Short: "Build the index anew from the library; the old one answers meanwhile",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := a.ready(c.Context())
+			if err != nil {
+				return err
+			}
+			tell, end := a.progress("reindex")
+			rep, err := s.Indexer.Reindex(c.Context(), tell)
+			end()
+			if err != nil {
+				return err
+			}
+			if a.json {
+				err = a.printJSON(struct {
+					SchemaVersion int `json:"schema_version"`
+					*indexer.SyncReport
+				}{serve.SchemaVersion, rep})
+			} else {
+				fmt.Fprintf(a.out, "%s, %s, %s in %.1f s\n", count(rep.Changed, "session"), count(rep.Turns, "turn"), size(rep.Bytes), float64(rep.TookMS)/1000)
+				for _, f := range rep.Failures {
+					fmt.Fprintf(a.out, "failed: %s: %s\n", f.Path, shown(f.Reason))
+				}
+			}
+			if err == nil && len(rep.Failures) > 0 {
+				return errSome
+			}
+			return err
+		},
+	}
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if a.json {
+				return a.printJSON(struct {
+					SchemaVersion int    `json:"schema_version"`
+					Version       string `json:"version"`
+					Go            string `json:"go"`
+					Platform      string `json:"platform"`
+				}{serve.SchemaVersion, version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
+			}
+			fmt.Fprintln(a.out, "sessdex", version())
+			return nil
+		},
+	}
+}

@@ -1,0 +1,344 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"sessdex/harness"
+	"sessdex/library"
+	"sessdex/search"
+)
+
+// ImportOptions say what to import. The zero value takes every session of every
+// harness on this machine.
+type ImportOptions struct {
+	Paths     []string       // files and folders; none: discover
+	Harnesses []string       // only these; none: all
+	DryRun    bool           // read and scrub, store nothing
+	Progress  func(Progress) // told from one goroutine, often; may be nil
+
+	// quick trusts the import state without looking at the bucket: for a watcher
+	// that has just imported everything.
+	quick bool
+}
+
+// flushSessions is after how many sessions the index and the import state are
+// brought up to date, so that an interrupted import is not done over.
+const flushSessions = 256
+
+// Import brings transcripts in. Files that did not change since they were last
+// imported into this library are not read. A file that fails is reported and
+// the rest goes on; the error is about the library or the index as a whole.
+func (x *Indexer) Import(ctx context.Context, o ImportOptions) (*Report, error) {
+	start := time.Now()
+	rep := newReport()
+	found := x.collect(o, rep)
+	known := map[string]bool{}
+	if !o.DryRun && !o.quick {
+		for ref, err := range x.Library.Cards(ctx) {
+			if err != nil {
+				return rep, err
+			}
+			known[ref.ID] = true
+		}
+	}
+	todo, err := x.changed(found, func(id string) bool { return o.quick || known[id] }, rep)
+	if err != nil {
+		return rep, err
+	}
+	if len(todo) > 0 {
+		if err := x.importFiles(ctx, todo, o, rep); err != nil {
+			return rep, err
+		}
+	}
+	if !o.DryRun && !o.quick {
+		synced, err := x.Sync(ctx, nil)
+		if err != nil {
+			return rep, err
+		}
+		rep.Synced = synced.Changed
+		rep.Failures = append(rep.Failures, synced.Failures...)
+	}
+	rep.settle()
+	rep.TookMS = time.Since(start).Milliseconds()
+	return rep, nil
+}
+
+// collect lists the files to import, by path.
+func (x *Indexer) collect(o ImportOptions, rep *Report) []harness.Source {
+	var found []harness.Source
+	take := func(s harness.Source) { found = append(found, s) }
+	if len(o.Paths) > 0 {
+		for _, p := range o.Paths {
+			x.collectPath(p, take, rep)
+		}
+	} else {
+		for _, h := range harness.All {
+			if len(o.Harnesses) > 0 && !slices.Contains(o.Harnesses, h.Name) {
+				continue
+			}
+			harness.Discover(h, x.Env, take, func(p harness.Problem) {
+				row := rep.source(p.Harness, filepath.Dir(p.Path))
+				row.Files++
+				if errors.Is(p.Err, harness.ErrNotRegular) {
+					rep.skip(row, p.Path, p.Err.Error())
+				} else {
+					rep.fail(row, p.Path, reason(p.Err, p.Path))
+				}
+			})
+		}
+	}
+	slices.SortFunc(found, func(a, b harness.Source) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(found, func(a, b harness.Source) bool { return a.Path == b.Path })
+}
+
+// collectPath takes a file, or every file below a folder.
+func (x *Indexer) collectPath(path string, take func(harness.Source), rep *Report) {
+	fail := func(p string, err error) {
+		row := rep.source("unknown", path)
+		row.Files++
+		if errors.Is(err, harness.ErrNotRegular) && p != path {
+			rep.skip(row, p, err.Error())
+		} else {
+			rep.fail(row, p, reason(err, p))
+		}
+	}
+	one := func(p string) {
+		src, err := harness.FileSource(p)
+		if err != nil {
+			fail(p, err)
+			return
+		}
+		src.Root = path
+		take(src)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		fail(path, err)
+	case !info.IsDir():
+		one(path)
+	default:
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			fail(path, err)
+			return
+		}
+		filepath.WalkDir(real, func(p string, d fs.DirEntry, err error) error {
+			if err != nil {
+				fail(p, err)
+				if d != nil && d.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			}
+			if !d.IsDir() {
+				one(p)
+			}
+			return nil
+		})
+	}
+}
+
+// reason is an error in a person's words, without the path that stands beside it.
+func reason(err error, path string) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file or folder"
+	case errors.Is(err, fs.ErrPermission):
+		return "no permission to read it"
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) && pe.Path == path {
+		err = pe.Err
+	}
+	return err.Error()
+}
+
+// revision changes when the same bytes would be read differently.
+func (x *Indexer) revision() string {
+	return strconv.Itoa(harness.Revision) + "/" + x.Scrubber.Rules()
+}
+
+// changed drops the files that are as they were when last imported, and accounts
+// for them.
+func (x *Indexer) changed(found []harness.Source, known func(id string) bool, rep *Report) ([]harness.Source, error) {
+	var todo []harness.Source
+	rev := x.revision()
+	err := x.state().read(func(get func(string) (fileState, bool)) {
+		for _, src := range found {
+			was, ok := get(src.Path)
+			switch {
+			case !ok || was.Stamp != src.Stamp || was.Revision != rev:
+				todo = append(todo, src)
+			case was.Skip != "":
+				rep.skip(rep.file(src, was.Harness), src.Path, was.Skip)
+			case known(was.ID):
+				rep.file(src, was.Harness).session(library.Unchanged, was.Turns)
+			default:
+				todo = append(todo, src) // the bucket lost it, or is another one
+			}
+		}
+	})
+	return todo, err
+}
+
+// imported is what became of one file.
+type imported struct {
+	src     harness.Source
+	harness string
+	saved   library.Saved
+	reading *reading
+	secrets map[string]int
+	err     error
+}
+
+func (x *Indexer) importFiles(ctx context.Context, todo []harness.Source, o ImportOptions, rep *Report) error {
+	in, err := x.Index.Seen(ctx)
+	if errors.Is(err, search.ErrMissing) || o.DryRun {
+		in, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	prog := Progress{Items: len(todo)}
+	for _, s := range todo {
+		prog.Bytes += s.Size
+	}
+	var bytesRead atomic.Int64
+	w := x.Index.Writer()
+	states := map[string]fileState{}
+	flush := func() error {
+		if o.DryRun {
+			return nil
+		}
+		if err := w.Flush(ctx); err != nil {
+			return err
+		}
+		err := x.state().write(states)
+		clear(states)
+		return err
+	}
+
+	work := func(ctx context.Context, src harness.Source) imported {
+		return x.importFile(ctx, src, o, func(n int) { bytesRead.Add(int64(n)) })
+	}
+	sink := func(f imported) error {
+		defer f.close()
+		rep.Parsed++
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		st := fileState{Stamp: f.src.Stamp, Revision: x.revision(), Harness: f.harness}
+		row := rep.file(f.src, f.harness)
+		switch {
+		case f.err == nil:
+			card := f.saved.Card
+			st.ID, st.Turns = card.ID, f.reading.meta.Turns.Total()
+			row.session(f.saved.Outcome, st.Turns)
+			rep.tally(row, f.reading)
+			if !o.DryRun && f.saved.Current && in[card.ID] != f.saved.CardVersion {
+				doc := search.Document{Card: card, CardVersion: f.saved.CardVersion, Turns: f.reading.turns}
+				if err := w.Put(ctx, doc); err != nil {
+					return err
+				}
+			}
+			states[f.src.Path] = st
+		case errors.Is(f.err, ErrNoSession), errors.Is(f.err, errEmpty), errors.Is(f.err, harness.ErrUnknown) && !asked(o, f.src):
+			st.Skip = f.err.Error()
+			rep.skip(row, f.src.Path, st.Skip)
+			states[f.src.Path] = st
+		case fatal(f.err):
+			return f.err
+		default:
+			rep.fail(row, f.src.Path, reason(f.err, f.src.Path))
+		}
+		prog.Done++
+		prog.DoneBytes = bytesRead.Load()
+		if o.Progress != nil {
+			o.Progress(prog)
+		}
+		if prog.Done%flushSessions == 0 {
+			return flush()
+		}
+		return nil
+	}
+	err = fan(ctx, x.workers(), todo, work, sink)
+	if err == nil {
+		err = flush()
+	}
+	if o.DryRun {
+		return err
+	}
+	return errors.Join(err, w.Close(ctx))
+}
+
+// asked reports whether a person named this very file.
+func asked(o ImportOptions, src harness.Source) bool {
+	return !o.quick && slices.ContainsFunc(o.Paths, func(p string) bool {
+		abs, err := filepath.Abs(p)
+		return err == nil && abs == src.Path
+	})
+}
+
+// fatal errors are about the library as a whole, not about one file.
+func fatal(err error) bool {
+	return errors.Is(err, errLibrary) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+var errLibrary = errors.New("the library cannot be written")
+
+func (x *Indexer) importFile(ctx context.Context, src harness.Source, o ImportOptions, seen func(int)) imported {
+	f := imported{src: src, harness: "unknown"}
+	if src.Harness != nil {
+		f.harness = src.Harness.Name
+	}
+	f.reading, f.err = x.read(ctx, src, seen)
+	if f.reading != nil {
+		f.harness = f.reading.card.Harness
+	} else if h, err := harness.Identify(src); err == nil {
+		f.harness = h.Name
+	}
+	if f.err != nil {
+		return f
+	}
+	if len(o.Harnesses) > 0 && !slices.Contains(o.Harnesses, f.harness) {
+		f.err = fmt.Errorf("%w: it is of %s, which was not asked for", ErrNoSession, f.harness)
+		return f
+	}
+	if o.DryRun {
+		f.saved = library.Saved{Card: f.reading.card, Outcome: library.Created}
+		return f
+	}
+	f.saved, f.err = x.Library.Save(ctx, f.reading.draft, f.reading.card)
+	if f.err != nil && !errors.Is(f.err, library.ErrNewerCard) {
+		f.err = fmt.Errorf("%w: %w", errLibrary, f.err)
+	}
+	f.reading.draft.Close()
+	return f
+}
+
+func (f *imported) close() {
+	if f.reading != nil {
+		f.reading.Close()
+	}
+}
+
+func (r *Report) tally(row *SourceReport, rd *reading) {
+	for k, n := range rd.meta.Unknown {
+		row.Unknown[k] += n
+	}
+	row.BadLines += rd.meta.BadLines
+	for k, n := range rd.card.Secrets {
+		r.Secrets[k] += n
+	}
+}

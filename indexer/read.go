@@ -1,0 +1,233 @@
+package indexer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sessdex/harness"
+	"sessdex/library"
+	"sessdex/scrub"
+	"sessdex/session"
+)
+
+// ErrNoSession means that a transcript holds no conversation: no session, and no
+// failure either.
+var (
+	ErrNoSession = errors.New("no conversation in it")
+	errEmpty     = errors.New("empty file")
+)
+
+// reading is a transcript on its way into the library.
+type reading struct {
+	parsed
+	draft *library.Draft
+	card  *session.Card
+}
+
+func (r *reading) Close() {
+	if r.draft != nil {
+		r.draft.Close()
+	}
+}
+
+// read takes one transcript through the scrubber and from there both into a
+// draft and through the parser, in one pass, and makes its card. Errors that wrap
+// harness.ErrUnknown or ErrNoSession mean that the file is no session. The caller
+// closes the reading. seen is told of bytes as they are read.
+func (x *Indexer) read(ctx context.Context, src harness.Source, seen func(int)) (_ *reading, err error) {
+	in, err := src.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	head := make([]byte, harness.HeadBytes)
+	n, err := io.ReadFull(in, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, errEmpty
+	}
+	h, err := harness.Detect(head[:n])
+	if err != nil {
+		return nil, err
+	}
+	src.Harness = h
+
+	r := &reading{draft: library.NewDraft()}
+	defer func() {
+		if err != nil {
+			r.Close()
+		}
+	}()
+	pass := x.Scrubber.NewPass()
+	parser := h.New(src)
+	long, first := 0, ""
+	for line, err := range harness.Lines(io.MultiReader(bytes.NewReader(head[:n]), in)) {
+		if errors.Is(err, harness.ErrLongLine) {
+			long++
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		seen(len(line))
+		clean := pass.Line(line)
+		if err := r.draft.Write(clean); err != nil {
+			return nil, err
+		}
+		if first == "" {
+			first = hashOf(clean)
+		}
+		parser.Line(trimNewline(clean.Bytes()))
+	}
+	r.meta, r.turns = parser.Finish()
+	r.meta.BadLines += long
+	if r.meta.Turns.Total() == 0 {
+		return nil, ErrNoSession
+	}
+	if err := r.draft.Finish(); err != nil {
+		return nil, err
+	}
+	r.card = x.card(src, r.parsed, pass, first)
+	return r, nil
+}
+
+// hashOf names a transcript that carries no id, by its first line.
+func hashOf(s scrub.Scrubbed) string {
+	sum := sha256.Sum256(s.Bytes())
+	return "sha256-" + hex.EncodeToString(sum[:8])
+}
+
+// card makes the card of a transcript that was read.
+func (x *Indexer) card(src harness.Source, p parsed, pass *scrub.Pass, first string) *session.Card {
+	c := &session.Card{Schema: session.CardSchema, Owner: x.Owner, Meta: p.meta, Host: x.Host, Imported: now()}
+	c.Harness = src.Harness.Name
+	if c.NativeID == "" {
+		c.NativeID = first
+		if stem := strings.TrimSuffix(filepath.Base(src.Path), filepath.Ext(src.Path)); src.Path != "" {
+			c.NativeID = pass.Text(stem)
+		}
+	}
+	c.ID = session.NewID(x.Owner, c.Harness, c.NativeID)
+	c.SourcePath = pass.Text(src.Path)
+	if repo := gitRemote(c.Dir); repo != "" && !strings.Contains(c.Repo, "/") {
+		c.Repo = pass.Text(repo)
+	}
+	edited := map[string]bool{}
+	var reads []string
+	tags := tagger{}
+	for t := range p.turns {
+		for _, f := range t.Edits {
+			if !edited[f] {
+				edited[f] = true
+				c.Files = append(c.Files, f)
+			}
+		}
+		reads = append(reads, t.Reads...)
+		tags.turn(&t)
+	}
+	for _, f := range session.Unique(reads) {
+		if !edited[f] {
+			c.Reads = append(c.Reads, f)
+		}
+	}
+	c.AutoTags = tags.of(c)
+	c.Encoding = "jsonl"
+	if filepath.Ext(src.Path) == ".json" {
+		c.Encoding = "json"
+	}
+	c.Secrets = pass.Counts()
+	if len(c.Secrets) == 0 {
+		c.Secrets = nil
+	}
+	return c
+}
+
+// publishedSource is a transcript handed over as bytes.
+func publishedSource(raw []byte) harness.Source {
+	return harness.Source{
+		Size: int64(len(raw)),
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil },
+	}
+}
+
+// Published is what Publish takes beside the transcript.
+type Published struct {
+	Title, Label, Parent string
+	Tags                 []string
+}
+
+// Publish stores and indexes a transcript that was handed over, scrubbed like any
+// other. The same bytes publish once.
+func (x *Indexer) Publish(ctx context.Context, raw []byte, p Published) (library.Saved, error) {
+	r, err := x.read(ctx, publishedSource(raw), func(int) {})
+	if err != nil {
+		return library.Saved{}, fmt.Errorf("publish: %w", err)
+	}
+	defer r.Close()
+	pass := x.Scrubber.NewPass()
+	r.card.PeopleTitle = session.OneLine(pass.Text(p.Title), 120)
+	r.card.Label = session.OneLine(pass.Text(p.Label), 200)
+	for _, t := range p.Tags {
+		tag, err := CleanTag(pass.Text(t))
+		if err != nil {
+			return library.Saved{}, err
+		}
+		r.card.PeopleTags = append(r.card.PeopleTags, tag)
+	}
+	slices.Sort(r.card.PeopleTags)
+	r.card.PeopleTags = slices.Compact(r.card.PeopleTags)
+	if p.Parent != "" {
+		r.card.ForkedFrom = p.Parent
+	}
+	saved, err := x.Library.Save(ctx, r.draft, r.card)
+	if err != nil {
+		return saved, err
+	}
+	return saved, x.Refresh(ctx, saved.Card.ID)
+}
+
+// Refresh puts one session's present state from the bucket into the index.
+func (x *Indexer) Refresh(ctx context.Context, id string) error {
+	doc, err := x.load(ctx, id)
+	if err != nil {
+		return err
+	}
+	w := x.Index.Writer()
+	if err := w.Put(ctx, doc); err != nil {
+		w.Close(ctx)
+		return err
+	}
+	return w.Close(ctx)
+}
+
+// IDOf is the id under which a transcript is, or would be, kept.
+func (x *Indexer) IDOf(ctx context.Context, raw []byte) (string, error) {
+	r, err := x.read(ctx, publishedSource(raw), func(int) {})
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	return r.card.ID, nil
+}
+
+// Remove takes a session out of the library and the index.
+func (x *Indexer) Remove(ctx context.Context, id string) error {
+	if err := x.Library.Remove(ctx, id); err != nil {
+		return err
+	}
+	w := x.Index.Writer()
+	return errors.Join(w.Delete(ctx, id), w.Close(ctx))
+}

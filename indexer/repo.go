@@ -1,0 +1,88 @@
+package indexer
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sessdex/harness"
+)
+
+// gitRemote is the repository that a folder on this machine belongs to, as
+// "host/owner/name" from the remote called origin, or "" where the folder, its
+// repository or the remote is not there. It reads files and runs nothing.
+func gitRemote(dir string) string {
+	if dir == "" || !filepath.IsAbs(dir) {
+		return ""
+	}
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		if config := gitConfig(filepath.Join(d, ".git")); config != "" {
+			return originOf(config)
+		}
+		if d == filepath.Dir(d) {
+			return ""
+		}
+	}
+}
+
+// GitRepo is the repository of a folder as cards name it: by its remote, else by
+// the base name of the work tree; "" outside of one.
+func GitRepo(dir string) string {
+	if repo := gitRemote(dir); repo != "" {
+		return repo
+	}
+	for d := filepath.Clean(dir); filepath.IsAbs(d); d = filepath.Dir(d) {
+		if _, err := os.Stat(filepath.Join(d, ".git")); err == nil {
+			return filepath.Base(d)
+		}
+		if d == filepath.Dir(d) {
+			break
+		}
+	}
+	return ""
+}
+
+// gitConfig is the path of the configuration behind a .git entry: a folder, or a
+// file that points to a linked work tree's folder.
+func gitConfig(dotGit string) string {
+	info, err := os.Stat(dotGit)
+	if err != nil {
+		return ""
+	}
+	dir := dotGit
+	if !info.IsDir() {
+		raw, err := os.ReadFile(dotGit)
+		if err != nil {
+			return ""
+		}
+		dir = strings.TrimSpace(strings.TrimPrefix(string(raw), "gitdir:"))
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(filepath.Dir(dotGit), dir)
+		}
+		if common, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
+			dir = filepath.Join(dir, strings.TrimSpace(string(common)))
+		}
+	}
+	return filepath.Join(dir, "config")
+}
+
+func originOf(config string) string {
+	f, err := os.Open(config)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	in := false
+	for s := bufio.NewScanner(f); s.Scan(); {
+		line := strings.TrimSpace(s.Text())
+		if strings.HasPrefix(line, "[") {
+			in = line == `[remote "origin"]`
+			continue
+		}
+		if key, value, ok := strings.Cut(line, "="); ok && in && strings.TrimSpace(key) == "url" {
+			return harness.RepoName(value)
+		}
+	}
+	return ""
+}

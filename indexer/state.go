@@ -1,0 +1,100 @@
+package indexer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// state remembers, per library, what became of each file, so that an unchanged
+// file is not read again. It is a convenience: without it everything is read
+// once more and comes out the same.
+//
+//	bucket "files": absolute path → fileState as JSON
+//
+// The database is open only during one read or one write, because other
+// processes import too.
+type state struct{ path string }
+
+// fileState is what is remembered of one file.
+type fileState struct {
+	Stamp    string `json:"stamp"`          // harness.Source.Stamp when it was read
+	Revision string `json:"revision"`       // of parsers and scrub rules that read it
+	Harness  string `json:"harness"`        // who wrote it
+	ID       string `json:"id,omitempty"`   // the session it holds
+	Skip     string `json:"skip,omitempty"` // why it holds none
+	Turns    int    `json:"turns,omitempty"`
+}
+
+const stateWait = 10 * time.Second
+
+var filesBucket = []byte("files")
+
+func (x *Indexer) state() state {
+	sum := sha256.Sum256([]byte(x.Library.Address()))
+	return state{filepath.Join(x.StateDir, hex.EncodeToString(sum[:6])+".db")}
+}
+
+// read calls fn with a function that looks a path up.
+func (s state) read(fn func(get func(path string) (fileState, bool))) error {
+	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
+		fn(func(string) (fileState, bool) { return fileState{}, false })
+		return nil
+	}
+	db, err := bolt.Open(s.path, 0o600, &bolt.Options{ReadOnly: true, Timeout: stateWait})
+	if err != nil {
+		return fmt.Errorf("read the import state %s: %w", s.path, err)
+	}
+	defer db.Close()
+	return db.View(func(tx *bolt.Tx) error {
+		b := tx.Bucket(filesBucket)
+		fn(func(path string) (fileState, bool) {
+			if b == nil {
+				return fileState{}, false
+			}
+			var f fileState
+			raw := b.Get([]byte(path))
+			return f, raw != nil && json.Unmarshal(raw, &f) == nil
+		})
+		return nil
+	})
+}
+
+// write adds entries.
+func (s state) write(entries map[string]fileState) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return fmt.Errorf("write the import state: %w", err)
+	}
+	db, err := bolt.Open(s.path, 0o600, &bolt.Options{Timeout: stateWait})
+	if err != nil {
+		return fmt.Errorf("write the import state %s: %w", s.path, err)
+	}
+	defer db.Close()
+	return db.Update(func(tx *bolt.Tx) error {
+		b, err := tx.CreateBucketIfNotExists(filesBucket)
+		if err != nil {
+			return err
+		}
+		for path, f := range entries {
+			raw, err := json.Marshal(f)
+			if err != nil {
+				return err
+			}
+			if err := b.Put([]byte(path), raw); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,120 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sessdex/library"
+	"sessdex/search"
+)
+
+// SyncReport is what Sync and Reindex did.
+type SyncReport struct {
+	Sessions int          `json:"sessions"` // in the bucket
+	Changed  int          `json:"changed"`  // put into the index
+	Removed  int          `json:"removed"`  // taken out of it
+	Turns    int          `json:"turns"`    // put into the index
+	Bytes    int64        `json:"bytes"`    // of transcripts read
+	Failures []FileReason `json:"failures"` // sessions that could not be read; never nil
+	TookMS   int64        `json:"took_ms"`
+}
+
+// Sync brings the index in line with the bucket: sessions whose card the index
+// has not seen are read and put in, those that are gone are taken out. It costs
+// one listing when there is nothing to do. A missing index is built.
+func (x *Indexer) Sync(ctx context.Context, progress func(Progress)) (*SyncReport, error) {
+	start := time.Now()
+	rep := &SyncReport{Failures: []FileReason{}}
+	seen, err := x.Index.Seen(ctx)
+	if errors.Is(err, search.ErrMissing) {
+		seen, err = map[string]string{}, nil
+	}
+	if err != nil {
+		return rep, err
+	}
+	var todo []library.CardRef
+	for ref, err := range x.Library.Cards(ctx) {
+		if err != nil {
+			return rep, err // an incomplete listing removes nothing
+		}
+		rep.Sessions++
+		if seen[ref.ID] != ref.Version {
+			todo = append(todo, ref)
+		}
+		delete(seen, ref.ID)
+	}
+	if len(todo) == 0 && len(seen) == 0 {
+		rep.TookMS = time.Since(start).Milliseconds()
+		return rep, nil
+	}
+	w := x.Index.Writer()
+	err = x.putAll(ctx, w, todo, rep, progress)
+	for id := range seen {
+		if err == nil {
+			err = w.Delete(ctx, id)
+			rep.Removed++
+		}
+	}
+	err = errors.Join(err, w.Close(ctx))
+	rep.TookMS = time.Since(start).Milliseconds()
+	return rep, err
+}
+
+// Reindex builds the index anew from the bucket, beside the old one, which
+// answers until the new one is whole and takes its place.
+func (x *Indexer) Reindex(ctx context.Context, progress func(Progress)) (*SyncReport, error) {
+	start := time.Now()
+	rep := &SyncReport{Failures: []FileReason{}}
+	var all []library.CardRef
+	for ref, err := range x.Library.Cards(ctx) {
+		if err != nil {
+			return rep, err
+		}
+		rep.Sessions++
+		all = append(all, ref)
+	}
+	err := x.Index.Rebuild(ctx, func(w *search.Writer) error {
+		return x.putAll(ctx, w, all, rep, progress)
+	})
+	rep.TookMS = time.Since(start).Milliseconds()
+	return rep, err
+}
+
+// loaded is a session read from the bucket, or why it could not be.
+type loaded struct {
+	id  string
+	doc search.Document
+	err error
+}
+
+// putAll reads sessions from the bucket and puts them into the index. One that
+// cannot be read is reported and stays as it was.
+func (x *Indexer) putAll(ctx context.Context, w *search.Writer, refs []library.CardRef, rep *SyncReport, progress func(Progress)) error {
+	prog := Progress{Items: len(refs)}
+	work := func(ctx context.Context, ref library.CardRef) loaded {
+		doc, err := x.load(ctx, ref.ID)
+		return loaded{ref.ID, doc, err}
+	}
+	return fan(ctx, x.workers(), refs, work, func(l loaded) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if l.err != nil {
+			rep.Failures = append(rep.Failures, FileReason{l.id, l.err.Error()})
+		} else {
+			if err := w.Put(ctx, l.doc); err != nil {
+				return err
+			}
+			rep.Changed++
+			rep.Turns += l.doc.Card.Turns.Total()
+			rep.Bytes += l.doc.Card.Bytes
+			prog.DoneBytes += l.doc.Card.Bytes
+		}
+		prog.Done++
+		if progress != nil {
+			progress(prog)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,252 @@
+package indexer
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"sessdex/harness"
+)
+
+// Timing of Watch: a burst of writes is imported once it pauses or has gone on
+// for long enough, and everything is looked at again now and then, because
+// notifications can be lost and folders can be on a disk that sends none.
+const (
+	watchPause  = 250 * time.Millisecond
+	watchLatest = time.Second
+	watchRescan = 30 * time.Second
+	watchPoll   = 1500 * time.Millisecond // between looks where notifications cannot be had
+)
+
+// Watch imports what o asks for and goes on importing what changes until ctx
+// ends. It watches folders, not files. done is told of every import that did
+// something and of every error; it may be nil. Watch returns only ctx's error.
+func (x *Indexer) Watch(ctx context.Context, o ImportOptions, done func(*Report, error)) error {
+	look := func(o ImportOptions) {
+		rep, err := x.Import(ctx, o)
+		if done != nil && ctx.Err() == nil && (err != nil || rep.Parsed > 0 || rep.Synced > 0) {
+			done(rep, err)
+		}
+	}
+	tree := newTree(x.watched(o))
+	defer tree.close()
+	look(o)
+
+	rescan := watchRescan
+	if !tree.notified() {
+		rescan = watchPoll
+	}
+	all := time.NewTicker(rescan)
+	defer all.Stop()
+	dirty := map[string]bool{}
+	var first time.Time
+	pause := time.NewTimer(time.Hour)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-all.C:
+			tree.grow()
+			look(o)
+		case ev := <-tree.events():
+			for _, p := range tree.touched(ev) {
+				dirty[p] = true
+			}
+			if len(dirty) == 0 {
+				continue
+			}
+			if first.IsZero() {
+				first = time.Now()
+			}
+			pause.Reset(max(0, min(watchPause, watchLatest-time.Since(first))))
+		case <-tree.errors():
+			// Notifications were lost: look at everything.
+			look(o)
+		case <-pause.C:
+			quick := o
+			quick.quick = true
+			quick.Paths = x.claimed(dirty, o)
+			clear(dirty)
+			first = time.Time{}
+			if len(quick.Paths) > 0 {
+				look(quick)
+			}
+		}
+	}
+}
+
+// watched lists the folders to watch.
+func (x *Indexer) watched(o ImportOptions) []string {
+	if len(o.Paths) > 0 {
+		return o.Paths
+	}
+	var roots []string
+	for _, h := range harness.All {
+		if len(o.Harnesses) == 0 || slices.Contains(o.Harnesses, h.Name) {
+			roots = append(roots, h.Roots(x.Env)...)
+		}
+	}
+	return roots
+}
+
+// claimed keeps the paths that are transcripts by some harness's layout, or that
+// are below paths a person named.
+func (x *Indexer) claimed(dirty map[string]bool, o ImportOptions) []string {
+	var out []string
+	for p := range dirty {
+		if info, err := os.Stat(p); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if len(o.Paths) > 0 || x.claims(p, o) {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (x *Indexer) claims(p string, o ImportOptions) bool {
+	for _, h := range harness.All {
+		if len(o.Harnesses) > 0 && !slices.Contains(o.Harnesses, h.Name) {
+			continue
+		}
+		for _, root := range h.Roots(x.Env) {
+			for _, r := range []string{root, resolved(root)} {
+				rel, err := filepath.Rel(r, p)
+				if err == nil && !strings.HasPrefix(rel, "..") && h.Claims(filepath.ToSlash(rel)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// tree watches folders and all folders below them.
+type tree struct {
+	roots []string
+	w     *fsnotify.Watcher // nil: no notifications here
+	seen  map[string]bool
+}
+
+func newTree(roots []string) *tree {
+	t := &tree{roots: roots, seen: map[string]bool{}}
+	t.w, _ = fsnotify.NewWatcher() // without one, Watch polls
+	t.grow()
+	return t
+}
+
+// grow adds the folders that are not watched yet, and above a root that is not
+// there its nearest parent, so that its coming is noticed.
+func (t *tree) grow() {
+	if t.w == nil {
+		return
+	}
+	for _, root := range t.roots {
+		real := resolved(root)
+		if _, err := os.Stat(real); err != nil {
+			t.add(nearest(root))
+			continue
+		}
+		t.addAll(real)
+	}
+}
+
+func (t *tree) addAll(dir string) {
+	filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && (d.IsDir() || p == dir) {
+			t.add(p)
+		}
+		return nil
+	})
+}
+
+func (t *tree) add(dir string) {
+	if dir != "" && !t.seen[dir] && t.w.Add(dir) == nil {
+		t.seen[dir] = true
+	}
+}
+
+// nearest is the closest folder above path that exists, two steps up at most:
+// watching "/" for a home folder to come would be too much.
+func nearest(path string) string {
+	for range 2 {
+		path = filepath.Dir(path)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return path
+		}
+	}
+	return ""
+}
+
+func (t *tree) notified() bool { return t.w != nil && len(t.seen) > 0 }
+
+func (t *tree) events() chan fsnotify.Event {
+	if t.w == nil {
+		return nil
+	}
+	return t.w.Events
+}
+
+func (t *tree) errors() chan error {
+	if t.w == nil {
+		return nil
+	}
+	return t.w.Errors
+}
+
+// touched lists the files that an event is about. A new folder is watched, and
+// what is in it already counts as touched.
+func (t *tree) touched(ev fsnotify.Event) []string {
+	if ev.Has(fsnotify.Remove) || ev.Has(fsnotify.Rename) {
+		delete(t.seen, ev.Name)
+		return nil
+	}
+	if !ev.Has(fsnotify.Create) {
+		return []string{ev.Name}
+	}
+	info, err := os.Stat(ev.Name)
+	if err != nil || !info.IsDir() {
+		return []string{ev.Name}
+	}
+	t.grow()
+	if !t.inside(ev.Name) {
+		return nil // beside a root that is not there yet
+	}
+	t.addAll(ev.Name)
+	var files []string
+	filepath.WalkDir(ev.Name, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, p)
+		}
+		return nil
+	})
+	return files
+}
+
+func (t *tree) inside(path string) bool {
+	return slices.ContainsFunc(t.roots, func(root string) bool {
+		rel, err := filepath.Rel(resolved(root), path)
+		return err == nil && !strings.HasPrefix(rel, "..")
+	})
+}
+
+func (t *tree) close() {
+	if t.w != nil {
+		t.w.Close()
+	}
+}
