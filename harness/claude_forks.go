@@ -1,15 +1,16 @@
 package harness
 
+import "sessdex/session"
+
 // claudeNode is one record in the tree that uuid and parentUuid make. Where the
 // parent was never written, or is null, the record is a root; compaction starts
 // a new root that names its logical parent.
 type claudeNode struct {
 	id, parent uint64
-	turn       int32 // the turn it began or added to, plus one; 0: none
-	prompt     int32 // the user turn it is, plus one; 0: not a prompt
-	stop       bool  // it stands in the conversation: see undo
-	side       bool
-	warm       bool // at or below a sidechain's prompt that only warms the model's cache
+	stop       bool // it began or added to a turn
+	prompt     bool // it is a person's prompt in the session's own conversation
+	side       bool // it belongs to a sidechain
+	warm       bool // it is or hangs below a sidechain's prompt that only warms the model's cache
 }
 
 // node enters a record into the tree. It reports false for one that was written
@@ -37,16 +38,23 @@ func (p *claudeParser) node(r *claudeRecord) bool {
 	return true
 }
 
-// mark says that the newest record began or added to turn i.
-func (p *claudeParser) mark(i int) {
+// newest is the record that is being read. Before the first it is a blank one.
+func (p *claudeParser) newest() *claudeNode {
 	if len(p.nodes) == 0 {
-		return
+		return &claudeNode{}
 	}
-	n := &p.nodes[len(p.nodes)-1]
-	n.turn, n.stop = int32(i)+1, true
-	if n.warm {
-		p.warmed = append(p.warmed, int32(i))
+	return &p.nodes[len(p.nodes)-1]
+}
+
+// begin adds a turn that the newest record begins.
+func (p *claudeParser) begin(t session.Turn) int32 {
+	i := int32(p.add(t))
+	p.newest().stop = true
+	p.owner = append(p.owner, int32(len(p.nodes)-1))
+	if p.newest().warm {
+		p.warmed = append(p.warmed, i)
 	}
+	return i
 }
 
 // undo marks the turns on branches that the person left: they went back and wrote
@@ -64,7 +72,7 @@ func (p *claudeParser) undo() {
 	groups := map[int32][]int32{}
 	forked := false
 	for i, n := range p.nodes {
-		if n.prompt == 0 || n.side {
+		if !n.prompt {
 			continue
 		}
 		if up := p.up(int32(i)); up >= 0 && above[up] >= 0 {
@@ -90,10 +98,8 @@ func (p *claudeParser) undo() {
 		}
 	}
 	under := p.resolve(func(i int32) bool { return left[i] })
-	for i, n := range p.nodes {
-		if under[i] >= 0 && n.turn > 0 {
-			p.turns[n.turn-1].Undone = true
-		}
+	for i, by := range p.owner {
+		p.turns[i].Undone = by >= 0 && under[by] >= 0
 	}
 }
 

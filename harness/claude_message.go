@@ -44,7 +44,7 @@ func (p *claudeParser) userText(r *claudeRecord, said claudeSaid) {
 	switch {
 	case r.compact || said.kind == claudeCompaction && !r.sidechain:
 		if said.text != "" {
-			p.mark(p.add(session.Turn{Role: session.Summary, Time: r.time, Ref: keep(r.uuid), Text: keep(said.text)}))
+			p.begin(session.Turn{Role: session.Summary, Time: r.time, Ref: keep(r.uuid), Text: keep(said.text)})
 		}
 	case r.meta || r.transcriptOnly || !claudeHuman(r.origin, r.promptSource):
 	default:
@@ -64,12 +64,11 @@ func claudeHuman(origin gjson.Result, source string) bool {
 // said adds the turn that a person's text makes, if it makes one.
 func (p *claudeParser) said(r *claudeRecord, said claudeSaid) {
 	add := func(text string) int32 {
-		i := p.add(session.Turn{Role: session.User, Time: r.time, Ref: keep(r.uuid), Text: keep(text)})
-		p.mark(i)
+		i := p.begin(session.Turn{Role: session.User, Time: r.time, Ref: keep(r.uuid), Text: keep(text)})
 		if said.kind != claudeWords {
-			p.commands[int32(i)] = true
+			p.commands[i] = true
 		}
-		return int32(i)
+		return i
 	}
 	switch said.kind {
 	case claudeLocal:
@@ -79,33 +78,33 @@ func (p *claudeParser) said(r *claudeRecord, said claudeSaid) {
 		add(said.text)
 	case claudeWords, claudeCommand:
 		if r.sidechain {
-			p.nodes[len(p.nodes)-1].warm = said.text == claudeWarmup
+			p.newest().warm = said.text == claudeWarmup
 			p.sides = append(p.sides, add(said.text))
 			return
 		}
 		p.arrived(said.text, r.time)
 		p.unwrap(said.text)
-		i := add(said.text)
-		if r.kind == "user" {
-			p.nodes[len(p.nodes)-1].prompt = i + 1
-		}
+		add(said.text)
+		p.newest().prompt = r.kind == "user"
 	case claudeShell:
 		p.shell = keep(said.text[1:])
 		add(said.text)
 	case claudeShellOutput:
-		i := p.add(session.Turn{Role: session.Tool, Time: r.time, Ref: keep(r.uuid), Tool: "bash-input",
+		p.begin(session.Turn{Role: session.Tool, Time: r.time, Ref: keep(r.uuid), Tool: "bash-input",
 			Input: p.shell, Output: keep(said.text), Edits: shellWrites(p.shell)})
-		p.mark(i)
 		p.shell = ""
 	}
 }
 
-// unwrap drops the command turn before words that are just its arguments: "/plan
-// do this" switches a mode and then says "do this".
+// unwrap drops the command turn before words that are its arguments: "/plan do
+// this" switches a mode and then says "do this". The command's own record may hold
+// only the beginning of them.
 func (p *claudeParser) unwrap(words string) {
 	last := int32(len(p.turns) - 1)
-	if last >= 0 && p.commands[last] && strings.HasPrefix(p.turns[last].Text, "/") &&
-		strings.HasSuffix(p.turns[last].Text, " "+words) {
+	if last < 0 || !p.commands[last] || !strings.HasPrefix(p.turns[last].Text, "/") {
+		return
+	}
+	if _, args, ok := strings.Cut(p.turns[last].Text, " "); ok && strings.HasPrefix(words, args) {
 		p.dropped[last] = true
 	}
 }
@@ -174,13 +173,11 @@ func (p *claudeParser) words(r *claudeRecord, key uint64, text, thinking string)
 	}
 	i, known := p.messages[key]
 	if !known || key == 0 {
-		i = int32(p.add(session.Turn{Role: session.Assistant, Time: r.time, Ref: keep(r.uuid),
-			Text: keep(text), Thinking: keep(thinking)}))
-		p.messages[key] = i
-		p.mark(int(i))
+		p.messages[key] = p.begin(session.Turn{Role: session.Assistant, Time: r.time, Ref: keep(r.uuid),
+			Text: keep(text), Thinking: keep(thinking)})
 		return
 	}
-	p.mark(int(i))
+	p.newest().stop = true
 	t := &p.turns[i]
 	if hasParagraphs(t.Text, text) && hasParagraphs(t.Thinking, thinking) {
 		p.replayed(i)
@@ -224,15 +221,14 @@ func joinParagraphs(all, part string) string {
 func (p *claudeParser) call(r *claudeRecord, block gjson.Result) {
 	id := block.Get("id").String()
 	if old, again := p.calls[id]; again && id != "" {
-		p.mark(int(old.turn))
+		p.newest().stop = true
 		p.replayed(old.turn)
 		return
 	}
 	tool, input := keep(block.Get("name").String()), block.Get("input")
-	i := p.add(session.Turn{Role: session.Tool, Time: r.time, Ref: keep(r.uuid), Tool: tool, Input: keep(RenderInput(input))})
-	p.mark(i)
+	i := p.begin(session.Turn{Role: session.Tool, Time: r.time, Ref: keep(r.uuid), Tool: tool, Input: keep(RenderInput(input))})
 	if id != "" {
-		c := claudeCall{turn: int32(i)}
+		c := claudeCall{turn: i}
 		c.edits, c.reads = claudeTouched(tool, input)
 		p.calls[keep(id)] = c
 	}
@@ -247,11 +243,10 @@ func (p *claudeParser) result(r *claudeRecord, block gjson.Result) {
 		return
 	}
 	if !known {
-		c.turn = int32(p.add(session.Turn{Role: session.Tool, Time: r.time, Ref: keep(r.uuid)}))
-		p.mark(int(c.turn))
+		c.turn = p.begin(session.Turn{Role: session.Tool, Time: r.time, Ref: keep(r.uuid)})
 	}
 	c.done = true
-	p.nodes[len(p.nodes)-1].stop = true
+	p.newest().stop = true
 	t := &p.turns[c.turn]
 	t.Output = keep(cutTrailingReminders(claudeOutput(block.Get("content"))))
 	t.Failed = block.Get("is_error").Bool() || r.result.Type == gjson.String && claudeError(r.result.Str)
@@ -267,7 +262,7 @@ func (p *claudeParser) result(r *claudeRecord, block gjson.Result) {
 		words = claudeRejection(t.Output)
 	}
 	if words = strings.TrimSpace(words); words != "" && !r.sidechain {
-		p.mark(p.add(session.Turn{Role: session.User, Time: r.time, Ref: keep(r.uuid), Text: keep(words)}))
+		p.begin(session.Turn{Role: session.User, Time: r.time, Ref: keep(r.uuid), Text: keep(words)})
 	}
 }
 

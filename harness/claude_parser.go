@@ -31,6 +31,7 @@ type claudeParser struct {
 	nodes      []claudeNode          // every record of the conversation, for forks
 	messages   map[uint64]int32      // message id and request id → assistant turn
 	calls      map[string]claudeCall // tool use id → its tool turn
+	owner      []int32               // turn → the record that began it, in nodes, or -1
 	sides      []int32               // user turns of sidechains
 	warmed     []int32               // turns below a cache warm-up
 	commands   map[int32]bool        // user turns that are no plain words: see opening
@@ -108,13 +109,7 @@ func (p *claudeParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 	p.identify()
 	p.titles()
 	p.undo()
-	if !p.mainline {
-		p.warmup()
-	} else {
-		for _, i := range append(p.sides, p.warmed...) {
-			p.dropped[i] = true
-		}
-	}
+	p.prune()
 	p.opening()
 	p.compact()
 	if p.meta.Repo == "" {
@@ -170,19 +165,22 @@ func (p *claudeParser) titles() {
 	}
 }
 
-// warmup empties a sub-agent that was only started to warm the model's cache.
-func (p *claudeParser) warmup() {
-	for _, i := range p.sides {
-		if p.turns[i].Text != claudeWarmup {
-			return
+// claudeWarmup is the prompt of sub-agents that only warm the model's cache.
+const claudeWarmup = "Warmup"
+
+// prune drops the turns that are none after all: in a session's file the prompts of
+// sub-agents and cache warm-ups, in a sub-agent's file everything if it was a
+// warm-up, and in a file without a message what waited in its prompt queue.
+func (p *claudeParser) prune() {
+	switch {
+	case p.mainline:
+		for _, i := range append(p.sides, p.warmed...) {
+			p.dropped[i] = true
 		}
-	}
-	if len(p.sides) > 0 {
-		p.turns, p.sides = nil, nil
+	case !p.talked, len(p.sides) > 0 && len(p.warmed) == len(p.turns):
+		p.turns = nil
 	}
 }
-
-const claudeWarmup = "Warmup"
 
 // opening prefers a person's plain words to a slash command or a shell command.
 func (p *claudeParser) opening() {
@@ -203,11 +201,11 @@ func (p *claudeParser) opening() {
 	p.meta.Opening = fallback
 }
 
-// compact removes the dropped turns, or all of them where nobody talked.
+// compact removes the dropped turns.
 func (p *claudeParser) compact() {
 	kept := p.turns[:0]
 	for i, t := range p.turns {
-		if p.talked && !p.dropped[int32(i)] {
+		if !p.dropped[int32(i)] {
 			kept = append(kept, t)
 		}
 	}

@@ -250,7 +250,9 @@ func (p *claudeParser) queue(r *claudeRecord) {
 		}
 		said := claudeQueued(r.content.Str)
 		if said.kind == claudeWords || said.kind == claudeCommand {
-			p.waiting = append(p.waiting, int32(p.add(session.Turn{Role: session.User, Time: r.time, Text: keep(said.text)})))
+			i := int32(p.add(session.Turn{Role: session.User, Time: r.time, Text: keep(said.text)}))
+			p.owner = append(p.owner, -1) // the queue is no part of the tree
+			p.waiting = append(p.waiting, i)
 		}
 	case "popAll": // back into the input line, to be edited
 		p.arrived(r.content.String(), r.time)
