@@ -14,10 +14,10 @@ type assignment struct {
 	lo, hi  int  // the value, up to the first delimiter; lo is -1: no assignment
 }
 
-// How much may stand between a keyword and its value, as gitleaks has it.
+// How much may stand around a keyword, no less than in gitleaks' expressions.
 const (
 	maxName  = 50 // name before the keyword
-	maxAfter = 24 // rest of the name, blanks, quotes
+	maxAfter = 40 // rest of the name, blanks, quotes
 	maxOpen  = 6  // quotes, blanks and "=" after the operator
 )
 

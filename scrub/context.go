@@ -129,10 +129,12 @@ func (s *scan) flagValue(start, end int) assignment {
 // quotedValue reports whether the text between quotes after a password's name
 // is a password, and not a message, a type, a reference or a stand-in.
 func quotedValue(b []byte) bool {
-	if len(b) < 5 || has(b, isSpace) || isPlaceholder(b) {
-		return false
-	}
-	return has(b, func(c byte) bool { return isDigit(c) || bytes.IndexByte([]byte("!@#%&*+=^~"), c) >= 0 })
+	return len(b) >= 5 && has(b, unlikeWord) && !has(b, isSpace) && !isPlaceholder(b)
+}
+
+// unlikeWord reports whether c sets a password apart from a word.
+func unlikeWord(c byte) bool {
+	return isDigit(c) || c == '!' || c == '@' || c == '#' || c == '%' || c == '*'
 }
 
 var (
@@ -146,7 +148,7 @@ func literalValue(b []byte) bool {
 	if len(b) < 6 || b[0] == '/' || b[0] == '.' || b[0] == '~' || b[0] == '$' || b[0] == '%' {
 		return false
 	}
-	return quotedValue(b) && has(b, isLetter) && !reference.Match(b) && !number.Match(b)
+	return has(b, isLetter) && quotedValue(b) && !reference.Match(b) && !number.Match(b)
 }
 
 var placeholder = regexp.MustCompile(`(?i)\$\{|\{\{|\$\(|%\(|%[sdv]|^[<{%$].*[>}%]?$|^\$[A-Z_]|\*\*\*|xxx|\.\.\.|redacted|example|placeholder|your[-_]|change[-_]?me|process\.env|os\.environ|getenv|secrets\.|<[a-z_-]+>`)

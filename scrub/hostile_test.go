@@ -49,10 +49,10 @@ func hostile(s *Scrubber, n int) map[string]string {
 // length: expressions read a bounded part, and what is beyond it is masked.
 func TestHostileWork(t *testing.T) {
 	s, p := newPass(t)
-	const n = 1 << 17
+	const n = 1 << 15
 	for name, text := range hostile(s, n) {
 		p.scan.secrets([]byte(text))
-		if used := work(len(text)) - p.scan.budget; used > 10*len(text)+1<<20 {
+		if used := work(len(text)) - p.scan.budget; used > work(len(text))+maxToken*64 {
 			t.Errorf("%s: expressions read %d bytes of %d", name, used, len(text))
 		}
 		laws(t, s, text, false)
@@ -65,10 +65,10 @@ func TestHostileWork(t *testing.T) {
 func TestGivesUpClosed(t *testing.T) {
 	_, p := newPass(t)
 	secret := secrets()["github"]
-	text := strings.Repeat("curl okta sumo jira meraki cohere zxlk sig= discord airtable facebook intra ", 40_000) + secret
+	text := strings.Repeat("okta sumo jira meraki cohere zxlk sig= discord airtable facebook intra linkedin ", 10_000) + secret
 	out := string(p.Line([]byte(quote(map[string]string{"a": text}))).Bytes())
 	if p.Counts()[tooComplex.id] == 0 {
-		t.Skip("the text is not too complex any more")
+		t.Error("the work on this text stayed within bounds: make it harder")
 	}
 	if strings.Contains(out, secret) || len(out) > len(text)/2 {
 		t.Errorf("%d bytes of %d passed", len(out), len(text))

@@ -127,7 +127,7 @@ func TestEveryRuleFinds(t *testing.T) {
 		switch r.id {
 		case "sourcegraph-access-token", genericRule:
 			continue
-		case "nytimes-access-token": // takes "new-york-times," for a name
+		case "nytimes-access-token", "mailchimp-api-key": // names with "," and "!"
 			continue
 		}
 		found, tried := 0, 0

@@ -21,7 +21,7 @@ const keep = 4 << 20
 
 // maxRounds bounds how often a line with findings is looked at again for what
 // only shows once its neighbour is masked. Two rounds do for all but texts
-// made for it.
+// made for it, which are masked as a whole.
 const maxRounds = 16
 
 // NewPass starts the scrubbing of one transcript.
@@ -65,15 +65,18 @@ func (p *Pass) Counts() map[string]int { return maps.Clone(p.counts) }
 
 func (p *Pass) run(b []byte, isJSON bool) []byte {
 	in := b
-	for range maxRounds {
+	for round := 0; ; round++ {
 		t := in
 		if nextEscape(in, isJSON) >= 0 {
 			p.flat = flatten(p.flat[:0], in, isJSON)
 			t = p.flat
 		}
 		spans := p.scan.secrets(t)
-		if len(spans) == 0 {
+		if len(spans) == 0 || round > maxRounds {
 			break
+		}
+		if round == maxRounds {
+			spans = withoutMarks(t, []span{{hi: len(t), rule: tooComplex}})
 		}
 		for i := range spans {
 			f := &spans[i]

@@ -30,6 +30,7 @@ type rule struct {
 	literal []byte // each match holds it; nil if unknown
 	minLen  int    // bytes of the shortest match
 	reach   int    // bytes of the longest match, capped at maxReach
+	cost    int    // of letting the expression read a byte; see work
 }
 
 // shape is the window in which a rule's expression is looked for.
@@ -71,6 +72,7 @@ func (r *rule) prepare() error {
 		return fmt.Errorf("read rule %s: no group %d", r.id, r.group)
 	}
 	r.re = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(r.expr) })
+	r.cost = 1 + len(r.expr)/128
 	minLen, maxLen := matchLen(tree)
 	r.minLen, r.reach = minLen, min(maxLen, maxReach)
 	r.literal = leadingLiteral(tree)

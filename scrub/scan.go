@@ -36,10 +36,13 @@ type window struct{ lo, hi int }
 // are images, signatures and encrypted reasoning.
 const maxToken = 4096
 
-// work is how many bytes the expressions may read of a text of n bytes. Real
-// transcripts stay below a tenth of it. Text that needs more was made to stall
-// the scrubber, and is masked as a whole from there on: fail closed.
-func work(n int) int { return 8*n + 1<<20 }
+// work is how many bytes the expressions may read of a text of n bytes, long
+// expressions counting more, and a match counting as perMatch. Real transcripts use less than a quarter of it. Text
+// that needs more was made to stall the scrubber, and is masked as a whole from
+// there on: fail closed.
+func work(n int) int { return 4*n + 1<<20 }
+
+const perMatch = 512
 
 // secrets returns the spans of t to mask: sorted, apart, outside of marks.
 // They are valid until the next call.
@@ -58,8 +61,11 @@ func (s *scan) secrets(t []byte) []span {
 		return true
 	})
 	for _, r := range s.active {
-		if s.budget >= 0 {
-			s.flush(r)
+		if s.budget < 0 {
+			break
+		}
+		if s.flush(r); s.budget < 0 {
+			s.found = append(s.found, span{hi: len(t), rule: tooComplex})
 		}
 	}
 	s.base += len(t) + 2
@@ -119,15 +125,16 @@ func (s *scan) first(r *rule, at int) bool {
 }
 
 // match adds what r's expression finds in t[lo:hi]. whole says that the secret
-// may end where the window does; before a parenthesis it may not, since that
-// makes it the name of a function.
+// may end where the window does. Before a parenthesis it may not, since that
+// makes it the name of a function; nor before a mark, or else each mark would
+// make a secret of what stands before it, on and on.
 func (s *scan) match(r *rule, lo, hi int, whole bool) {
 	t := s.t[lo:hi]
-	whole = whole && (hi == len(s.t) || s.t[hi] != '(')
+	whole = whole && (hi == len(s.t) || s.t[hi] != '(' && !bytes.HasPrefix(s.t[hi:], markHead))
 	if r.literal != nil && !bytes.Contains(t, r.literal) {
 		return
 	}
-	s.budget -= len(t)
+	s.budget -= len(t) * r.cost
 	for at := 0; at < len(t); {
 		m := r.re().FindSubmatchIndex(t[at:])
 		if m == nil {
@@ -140,7 +147,7 @@ func (s *scan) match(r *rule, lo, hi int, whole bool) {
 		// Go on after the secret, not after the match: what ends one may start
 		// the next.
 		at += max(b, m[0]+1)
-		s.budget -= 16
+		s.budget -= perMatch
 	}
 }
 
