@@ -68,7 +68,7 @@ func Lines(r io.Reader) iter.Seq2[[]byte, error] {
 
 // Values yields the JSON objects on a line: usually one, but writers that were
 // interrupted have glued several together. What is not a whole, valid object
-// is passed over; use [gjson.ValidBytes] to tell a bad line from an empty one.
+// is passed over, and so is a line that nests deeper than maxDepth.
 func Values(line []byte) iter.Seq[gjson.Result] {
 	return func(yield func(gjson.Result) bool) { eachValue(line, yield) }
 }
@@ -78,11 +78,11 @@ func Values(line []byte) iter.Seq[gjson.Result] {
 func eachValue(line []byte, take func(gjson.Result) bool) bool {
 	clean := true
 	line = bytes.TrimSpace(line)
+	if tooDeep(line) {
+		return false
+	}
 	for len(line) > 0 {
 		if line[0] != '{' {
-			return false
-		}
-		if tooDeep(line) {
 			return false
 		}
 		if gjson.ValidBytes(line) { // the common case, checked first

@@ -24,14 +24,17 @@ func shellWrites(command string) []string {
 	var words []shellWord
 	for {
 		tok := lex.next()
+		if tok.kind == shellRedirect {
+			if tok = lex.next(); tok.kind == shellPlain {
+				w.write(tok)
+				continue
+			}
+		}
 		switch tok.kind {
 		case shellPlain:
 			words = append(words, tok)
 			continue
-		case shellRedirect:
-			if target := lex.next(); target.kind == shellPlain {
-				w.write(target)
-			}
+		case shellRedirect: // "> >": nothing to write to
 			continue
 		}
 		w.command(words)
@@ -41,6 +44,9 @@ func shellWrites(command string) []string {
 		}
 	}
 }
+
+// shellPrefixes are words before the name of the command that matters.
+var shellPrefixes = words("sudo command time git if then else elif while until do ! {")
 
 type shellWriter struct {
 	paths []string
@@ -68,7 +74,7 @@ func (w *shellWriter) write(word shellWord) {
 func (w *shellWriter) command(words []shellWord) {
 	for len(words) > 0 {
 		first := words[0].text
-		if first == "sudo" || first == "command" || first == "git" || isAssignment(first) {
+		if shellPrefixes[first] || isAssignment(first) {
 			words = words[1:]
 			continue
 		}

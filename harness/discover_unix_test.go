@@ -1,0 +1,48 @@
+//go:build unix
+
+package harness
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// A pipe among the transcripts is reported. Opening it would wait for a writer for ever.
+func TestDiscoverPipe(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".claude", "projects", "-shop")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.jsonl"), 0o644); err != nil {
+		t.Skip("no pipes here:", err)
+	}
+	found, problems := discovered(ClaudeCode, Env{Home: home})
+	if len(found) != 0 || len(problems) != 1 || !errors.Is(problems[0], ErrNotRegular) {
+		t.Errorf("found %v, problems %v", found, problems)
+	}
+}
+
+// Nor can a folder that may not be read hide the others.
+func TestDiscoverForbidden(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	home := t.TempDir()
+	writeTree(t, home, map[string]string{
+		".claude/projects/-a/x.jsonl": "{}",
+		".claude/projects/-b/y.jsonl": "{}",
+	})
+	shut := filepath.Join(home, ".claude", "projects", "-a")
+	if err := os.Chmod(shut, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(shut, 0o755)
+	found, problems := discovered(ClaudeCode, Env{Home: home})
+	if len(found) != 1 || len(problems) != 1 || problems[0].Path == "" {
+		t.Errorf("found %v, problems %v", found, problems)
+	}
+}
