@@ -95,7 +95,8 @@ func (v *vocabulary) count(text string) int {
 }
 
 // prefix counts tokens from the start of text until the next piece would lead
-// above limit, and says how many bytes (of the text made valid) were counted.
+// above limit, and says how many bytes (of the text made valid) were counted. It
+// never ends inside a piece: see within.
 func (v *vocabulary) prefix(text string, limit int) (tokens, end int) {
 	text = valid(text)
 	var m merger
@@ -112,6 +113,33 @@ func (v *vocabulary) prefix(text string, limit int) (tokens, end int) {
 		end += len(piece)
 	}
 	return tokens, end
+}
+
+// within is the largest offset in a piece such that what lies before it counts at
+// most limit tokens; with last, the smallest such that what lies after it does. The
+// offset is between two runes.
+func (v *vocabulary) within(piece string, limit int, last bool) int {
+	low, high := 0, len(piece) // bytes that are known to fit, and to be at least enough
+	for high-low > utf8.UTFMax {
+		size := (low + high) / 2
+		part := piece[:runeStart(piece, size)]
+		if last {
+			part = piece[runeStart(piece, len(piece)-size):]
+		}
+		if v.count(part) <= limit {
+			low = size
+		} else {
+			high = size
+		}
+	}
+	if !last {
+		return runeStart(piece, low)
+	}
+	at := len(piece) - low
+	for at < len(piece) && !utf8.RuneStart(piece[at]) {
+		at++
+	}
+	return at
 }
 
 // valid replaces each byte that is not UTF-8 by U+FFFD.
