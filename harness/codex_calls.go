@@ -164,7 +164,7 @@ func (p *codexParser) changed(id string, r gjson.Result, success bool, rec codex
 	case p.exec >= 0:
 		i = p.exec
 	default:
-		i = p.call(codexEvent, id, session.Turn{Tool: "apply_patch", Input: codexText(diff.String()), Time: rec.time}, codexMark{})
+		i = p.call(codexEvent, id, session.Turn{Tool: "apply_patch", Input: codexText(strings.TrimSpace(diff.String())), Time: rec.time}, codexMark{})
 		p.output(codexEvent, id, codexOut{text: r.Get("stdout").String() + r.Get("stderr").String()}, rec.time)
 	}
 	m := &p.marks[i]
@@ -186,7 +186,7 @@ func (p *codexParser) mcpEnd(r gjson.Result, rec codexRecord) {
 	}
 	call := r.Get("invocation")
 	p.toolItem(r.Get("call_id").Str, "mcp__"+call.Get("server").Str+"."+call.Get("tool").Str, call.Get("arguments"),
-		strings.Join(texts, "\n"), result.Get("Err").Exists() || ok.Get("isError").Bool() || ok.Get("is_error").Bool(), rec)
+		codexJoined(texts), result.Get("Err").Exists() || ok.Get("isError").Bool() || ok.Get("is_error").Bool(), rec)
 }
 
 func (p *codexParser) mcpItem(id string, item gjson.Result, rec codexRecord) {
@@ -194,7 +194,7 @@ func (p *codexParser) mcpItem(id string, item gjson.Result, rec codexRecord) {
 	if e := item.Get("error.message").Str; e != "" {
 		texts = append(texts, e)
 	}
-	p.toolItem(id, "mcp__"+item.Get("server").Str+"."+item.Get("tool").Str, item.Get("arguments"), strings.Join(texts, "\n"),
+	p.toolItem(id, "mcp__"+item.Get("server").Str+"."+item.Get("tool").Str, item.Get("arguments"), codexJoined(texts),
 		item.Get("status").Str == "failed" || item.Get("result.isError").Bool(), rec)
 }
 

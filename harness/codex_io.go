@@ -178,11 +178,11 @@ func codexResult(r gjson.Result) codexOut {
 	switch {
 	case out.IsObject():
 		texts, _ := codexParts(out.Get("content"))
-		o = codexOutput(cmp.Or(strings.Join(texts, "\n"), out.Get("body").String()))
+		o = codexOutput(cmp.Or(codexJoined(texts), out.Get("body").String()))
 		o.failed = o.failed || out.Get("success").Type == gjson.False
 	case out.IsArray():
 		texts, _ := codexParts(out)
-		o = codexOutput(strings.Join(texts, "\n"))
+		o = codexOutput(codexJoined(texts))
 	default:
 		o = codexOutput(out.String())
 	}
@@ -223,7 +223,7 @@ func codexOutput(s string) codexOut {
 			list = r.Get("content")
 		}
 		if texts, _ := codexParts(list); len(texts) > 0 {
-			return codexOut{text: strings.Join(texts, "\n"), failed: r.Get("isError").Bool()}
+			return codexOut{text: codexJoined(texts), failed: r.Get("isError").Bool()}
 		}
 	}
 	o := codexOut{text: s}

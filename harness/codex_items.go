@@ -31,7 +31,7 @@ func (p *codexParser) item(r gjson.Result, t time.Time) {
 		p.call(codexItem, r.Get("id").Str, session.Turn{
 			Tool: "image_generation", Input: codexText(r.Get("revised_prompt").String()), Time: t,
 		}, codexMark{done: true})
-	case "function_call_output", "custom_tool_call_output", "tool_search_output":
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output":
 		p.output(codexItem, r.Get("call_id").Str, codexResult(r), t)
 	case "agent_message":
 		texts, _ := codexParts(r.Get("content"))
@@ -113,18 +113,18 @@ func (p *codexParser) userShell(text string, t time.Time) {
 	p.add(session.Turn{Role: session.User, Time: t, Text: "!" + cmd}, codexMark{sure: true, aside: true})
 	if result := codexElement(text, "result"); result != "" {
 		o := codexOutput(result)
-		p.add(session.Turn{Role: session.Tool, Time: t, Tool: "user_shell", Input: cmd, Output: codexText(o.text), Failed: o.failed},
+		p.add(session.Turn{Role: session.Tool, Time: t, Tool: "user_shell_command", Input: cmd, Output: codexText(o.text), Failed: o.failed},
 			codexMark{done: true, shell: shellWrites(cmd)})
 	}
 }
 
 // says takes a message of the model from either stream.
 func (p *codexParser) says(from codexSource, id, text string, t time.Time) {
-	if text = strings.TrimSpace(text); text == "" {
+	if text = strings.TrimSpace(codexWithout(text, "oai-mem-citation")); text == "" {
 		return
 	}
-	words := codexUnmarked(text)
-	if strings.TrimSpace(words) == "" { // a plan and nothing else
+	words := codexWithout(text, "proposed_plan") // the event of the same message lacks it
+	if strings.TrimSpace(words) == "" {
 		words = text
 	}
 	hash, fresh := p.echoes.fresh(codexModel, from, words)

@@ -81,7 +81,7 @@ func (p *codexParser) Line(line []byte) {
 // part of the latter. A document is printed over many lines, its inner ones indented;
 // a log whose first line was torn shows itself by the next one that is an object.
 func (p *codexParser) collect(line, trimmed []byte) bool {
-	if line[0] == '{' && gjson.ValidBytes(trimmed) {
+	if line[0] == '{' && startsWithObject(trimmed) {
 		p.started = true
 		if p.whole {
 			p.whole = false
@@ -103,6 +103,11 @@ func (p *codexParser) collect(line, trimmed []byte) bool {
 	p.doc.Write(line)
 	p.doc.WriteByte('\n')
 	return true
+}
+
+func startsWithObject(b []byte) bool {
+	end := objectEnd(b)
+	return end > 0 && gjson.ValidBytes(b[:end])
 }
 
 // A codexRecord is one line of the current shape.

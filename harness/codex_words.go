@@ -87,20 +87,16 @@ func codexIsImageLabel(text string) bool {
 // codexImage stands for a message that is nothing but images.
 const codexImage = "[image]"
 
-// codexUnmarked is a model's message without the blocks that only its item holds:
-// the event of the same message has them cut out.
-func codexUnmarked(text string) string {
-	for _, name := range []string{"oai-mem-citation", "proposed_plan"} {
-		for {
-			before, rest, ok := strings.Cut(text, "<"+name+">")
-			if !ok {
-				break
-			}
-			_, after, _ := strings.Cut(rest, "</"+name+">")
-			text = before + after
+// codexWithout cuts the <name> elements out of text.
+func codexWithout(text, name string) string {
+	for {
+		before, rest, ok := strings.Cut(text, "<"+name+">")
+		if !ok {
+			return text
 		}
+		_, after, _ := strings.Cut(rest, "</"+name+">")
+		text = before + after
 	}
-	return text
 }
 
 // codexElement is the inside of the first <name> element in text, trimmed.
@@ -173,6 +169,18 @@ func codexParts(content gjson.Result) (texts []string, images int) {
 		return true
 	})
 	return texts, images
+}
+
+// codexJoined is the parts of an output as one text, each on lines of its own.
+func codexJoined(texts []string) string {
+	var b strings.Builder
+	for i, t := range texts {
+		if i > 0 && !strings.HasSuffix(texts[i-1], "\n") {
+			b.WriteByte('\n')
+		}
+		b.WriteString(t)
+	}
+	return b.String()
 }
 
 // codexPath takes a path or a file URI.
