@@ -183,6 +183,9 @@ func (d *directory) Delete(ctx context.Context, key string) error {
 	if err := checkName(key); err != nil {
 		return err
 	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("delete %s: %w", key, err)
+	}
 	unlock, err := d.lock(ctx, key)
 	if err != nil {
 		return d.fail("delete", key, err)

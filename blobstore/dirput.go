@@ -70,20 +70,20 @@ func (d *directory) check(key string, cond Cond) (time.Time, error) {
 
 // write stores r in a temporary file that a crash cannot tear.
 func (d *directory) write(ctx context.Context, r io.Reader, size int64) (tmp, sum string, err error) {
-	tmp, f, err := d.createTemp()
+	name, f, err := d.createTemp()
 	if err != nil {
 		return "", "", refused(err)
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
-			d.root.Remove(tmp)
+			d.root.Remove(name)
 		}
 	}()
 	if sum, err = copyExactly(ctx, fileWriter{f}, r, size); err != nil {
 		return "", "", err
 	}
-	if err = d.root.Chtimes(tmp, time.Time{}, time.Now()); err != nil { // finer than the system's own clock ticks
+	if err = d.root.Chtimes(name, time.Time{}, time.Now()); err != nil { // finer than the system's own clock ticks
 		return "", "", refused(err)
 	}
 	if err = f.Sync(); err != nil {
@@ -92,7 +92,7 @@ func (d *directory) write(ctx context.Context, r io.Reader, size int64) (tmp, su
 	if err = f.Close(); err != nil {
 		return "", "", refused(err)
 	}
-	return tmp, sum, nil
+	return name, sum, nil
 }
 
 // commit gives a whole temporary file its name. The caller holds the key's lock.
@@ -106,7 +106,7 @@ func (d *directory) commit(key, tmp, sum string, cond Cond) (Info, error) {
 		return Info{}, refused(err)
 	}
 	if err := d.record(key, sumRecord{sum: sum, size: fi.Size(), time: fi.ModTime().UnixNano()}, old); err != nil {
-		return Info{}, refused(err)
+		return Info{}, misplaced(err)
 	}
 	if err := d.rename(tmp, key); err != nil {
 		if old.IsZero() {
@@ -149,13 +149,18 @@ func (d *directory) rename(tmp, key string) error {
 			err = d.root.Rename(tmp, key)
 		}
 	}
-	switch {
-	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("a key cannot be the folder of another (%w): %w", err, fs.ErrInvalid)
-	case err != nil:
-		return refused(err)
+	if err != nil {
+		return misplaced(err)
 	}
 	return nil
+}
+
+// misplaced tells a key that no directory can hold from what the system refuses.
+func misplaced(err error) error {
+	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.EISDIR) || errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("a key cannot be the folder of another (%v): %w", err, fs.ErrInvalid)
+	}
+	return refused(err)
 }
 
 // mkdirs makes a folder and its parents durable, mode 0700.

@@ -55,6 +55,7 @@ func Test(t *testing.T, open func(t *testing.T) blobstore.Store, damage func(t *
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}
+	t.Run("as a map would", func(t *testing.T) { testModel(t, open) })
 	t.Run("damage is found", func(t *testing.T) {
 		if damage == nil {
 			t.Skip("this store gives no way to damage an object")
