@@ -15,7 +15,8 @@ import (
 
 // FuzzCodex holds the parser to what it promises of any bytes: no panic, counts
 // that agree with the turns, numbers without gaps, text that is valid, and nothing
-// in a person's name that the harness is known to inject.
+// in a person's name that the harness is known to inject. The seeds are long, so run
+// it with -fuzzminimizetime 5x or it will do little else than shorten them.
 func FuzzCodex(f *testing.F) {
 	names, _ := filepath.Glob("testdata/codex/*.txtar")
 	for _, name := range names {
