@@ -62,9 +62,14 @@ func (b *builder) model(name string) {
 	}
 }
 
+// unknown counts a record type that the parser does not know. Types come from the
+// file, so their number and length are bounded; the rest is counted as "other".
 func (b *builder) unknown(kind string) {
 	if b.meta.Unknown == nil {
 		b.meta.Unknown = map[string]int{}
+	}
+	if _, known := b.meta.Unknown[kind]; !known && (len(kind) > 80 || len(b.meta.Unknown) >= 100) {
+		kind = "other"
 	}
 	b.meta.Unknown[kind]++
 }
@@ -102,8 +107,13 @@ func (b *builder) finish() (session.Meta, iter.Seq[session.Turn]) {
 	return *m, slices.Values(b.turns)
 }
 
+// maxList bounds the lists of a session's facts: a transcript with more working
+// folders or branches than that is made to exhaust us.
+const maxList = 1000
+
+// appendNew adds s to a short list unless it is empty or there already.
 func appendNew(list []string, s string) []string {
-	if s == "" || slices.Contains(list, s) {
+	if s == "" || len(list) >= maxList || slices.Contains(list, s) {
 		return list
 	}
 	return append(list, s)

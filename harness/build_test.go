@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,5 +111,27 @@ func TestBuilderTitles(t *testing.T) {
 	b.dir(`C:\Users\ann\shop`)
 	if m, _ := b.finish(); m.Repo != "shop" || m.LastActive != m.Start {
 		t.Errorf("repo %q, last active %v", m.Repo, m.LastActive)
+	}
+}
+
+func TestBuilderBounds(t *testing.T) {
+	var b builder
+	for i := range 5 * maxList {
+		b.dir(fmt.Sprint("/d", i))
+		b.branch(fmt.Sprint("b", i))
+		b.unknown(fmt.Sprint("u", i))
+	}
+	b.unknown("u1")
+	b.unknown(strings.Repeat("long", 100))
+	m, _ := b.finish()
+	if len(m.Dirs) != maxList || len(m.Branches) != maxList || len(m.Unknown) != 101 {
+		t.Errorf("%d folders, %d branches, %d unknown types", len(m.Dirs), len(m.Branches), len(m.Unknown))
+	}
+	total := 0
+	for _, n := range m.Unknown {
+		total += n
+	}
+	if total != 5*maxList+2 || m.Unknown["u1"] != 2 {
+		t.Errorf("%d unknown records counted, u1 %d times", total, m.Unknown["u1"])
 	}
 }

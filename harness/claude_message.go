@@ -165,6 +165,11 @@ func (p *claudeParser) assistant(r *claudeRecord) {
 	})
 }
 
+// joinLimit is how long a turn may be for more to be joined to it, in bytes. No
+// model writes so much in many blocks; without it such a file would cost the
+// square of its length.
+const joinLimit = 64 << 10
+
 // words adds text or thinking to the turn of its message.
 func (p *claudeParser) words(r *claudeRecord, key uint64, text, thinking string) {
 	text, thinking = strings.TrimSpace(text), strings.TrimSpace(thinking)
@@ -183,6 +188,11 @@ func (p *claudeParser) words(r *claudeRecord, key uint64, text, thinking string)
 		p.replayed(i)
 		return
 	}
+	if len(t.Text)+len(t.Thinking) > joinLimit {
+		delete(p.messages, key)
+		p.words(r, key, text, thinking)
+		return
+	}
 	t.Text = joinParagraphs(t.Text, text)
 	t.Thinking = joinParagraphs(t.Thinking, thinking)
 }
@@ -191,20 +201,20 @@ func (p *claudeParser) words(r *claudeRecord, key uint64, text, thinking string)
 // 1.0.67 wrote the whole history again for every prompt given on its input stream.
 // The person's words before it, if they are those before the first, are copies too.
 func (p *claudeParser) replayed(first int32) {
-	for j, k := first-1, int32(len(p.turns)-1); j >= 0 && k > first; j, k = j-1, k-1 {
-		for k > first && p.dropped[k] {
-			k--
-		}
+	for j, k := first-1, int32(len(p.turns)-1); j >= 0 && k > first && !p.dropped[k]; j, k = j-1, k-1 {
 		a, b := &p.turns[j], &p.turns[k]
-		if k <= first || a.Role != session.User || b.Role != session.User || a.Text != b.Text {
+		if a.Role != session.User || b.Role != session.User || a.Text != b.Text {
 			return
 		}
 		p.dropped[k] = true
 	}
 }
 
+// hasParagraphs reports whether part stands in all between line breaks.
 func hasParagraphs(all, part string) bool {
-	return part == "" || strings.Contains("\n\n"+all+"\n\n", "\n\n"+part+"\n\n")
+	at := strings.Index(all, part)
+	end := at + len(part)
+	return part == "" || at >= 0 && (at == 0 || all[at-1] == '\n') && (end == len(all) || all[end] == '\n')
 }
 
 func joinParagraphs(all, part string) string {

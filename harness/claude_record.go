@@ -234,7 +234,7 @@ func (p *claudeParser) attached(r *claudeRecord) {
 	before := len(p.turns)
 	p.said(r, said)
 	if len(p.turns) > before {
-		p.waiting = append(p.waiting, int32(len(p.turns)-1))
+		p.wait(int32(len(p.turns) - 1))
 	}
 }
 
@@ -252,11 +252,21 @@ func (p *claudeParser) queue(r *claudeRecord) {
 		if said.kind == claudeWords || said.kind == claudeCommand {
 			i := int32(p.add(session.Turn{Role: session.User, Time: r.time, Text: keep(said.text)}))
 			p.owner = append(p.owner, -1) // the queue is no part of the tree
-			p.waiting = append(p.waiting, i)
+			p.wait(i)
 		}
 	case "popAll": // back into the input line, to be edited
 		p.arrived(r.content.String(), r.time)
 	}
+}
+
+// maxWaiting is how many queued prompts are compared with those that come.
+const maxWaiting = 64
+
+func (p *claudeParser) wait(i int32) {
+	if len(p.waiting) == maxWaiting {
+		p.waiting = slices.Delete(p.waiting, 0, 1)
+	}
+	p.waiting = append(p.waiting, i)
 }
 
 // arrived drops the queued turns that a user record with this text repeats; several

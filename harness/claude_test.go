@@ -2,9 +2,11 @@ package harness
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -280,6 +282,84 @@ func FuzzClaude(f *testing.F) {
 			t.Fatalf("title %q", meta.Title)
 		}
 	})
+}
+
+// What a parser keeps is what was said, not the lines it stood in: images, original
+// files and signatures are let go.
+func TestClaudeKeepsLittle(t *testing.T) {
+	blob := strings.Repeat("QUJD", 1<<20) // 4 MiB
+	line := func(i int) []byte {
+		return fmt.Appendf(nil, `{"parentUuid":null,"isSidechain":false,"sessionId":"s","cwd":"/d%d","gitBranch":"b%d","version":"2.1.%d",`+
+			`"type":"user","uuid":"u%d","toolUseResult":{"originalFile":"%s"},"message":{"role":"user","content":[`+
+			`{"type":"tool_result","tool_use_id":"t%d","content":[{"type":"image","source":{"data":"%s"}},{"type":"text","text":"seen %d"}]}]}}`,
+			i, i, i, i, blob, i, blob, i)
+	}
+	p := ClaudeCode.New(Source{})
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range 16 {
+		p.Line(line(i))
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	meta, turns := p.Finish()
+	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 8<<20 {
+		t.Errorf("%d MiB stay in memory after 128 MiB with 16 words", kept>>20)
+	}
+	for turn := range turns {
+		if !strings.HasPrefix(turn.Output, "seen ") {
+			t.Errorf("output %.40q", turn.Output)
+		}
+	}
+	if meta.Turns.Tool != 16 {
+		t.Errorf("%+v", meta.Turns)
+	}
+}
+
+// Shapes that would cost the square of their length if the parser were naive: it
+// ends, and counts right.
+func TestClaudeHostileShapes(t *testing.T) {
+	const n = 20_000
+	record := func(typ, uuid, parent, content string) []byte {
+		return fmt.Appendf(nil, `{"parentUuid":"%s","isSidechain":false,"sessionId":"s","type":"%s","uuid":"%s",`+
+			`"message":{"id":"m","role":"%s","content":%s}}`, parent, typ, uuid, typ, content)
+	}
+	for _, c := range []struct {
+		name string
+		line func(i int) []byte
+		want session.Counts
+	}{
+		{"a chain of nothing", func(i int) []byte { return record("progress", fmt.Sprint("u", i+1), fmt.Sprint("u", i), `""`) }, session.Counts{}},
+		{"prompts below a long chain", func(i int) []byte {
+			if i < n/2 {
+				return record("progress", fmt.Sprint("u", i+1), fmt.Sprint("u", i), `""`)
+			}
+			return record("user", fmt.Sprint("p", i), fmt.Sprint("u", n/2), `"again"`)
+		}, session.Counts{User: n / 2}},
+		{"a chain backwards", func(i int) []byte { return record("user", fmt.Sprint("u", n-i), fmt.Sprint("u", n-i-1), `"x"`) }, session.Counts{User: n}},
+		{"a queue nobody empties", func(i int) []byte {
+			if i%2 == 0 {
+				return fmt.Appendf(nil, `{"type":"queue-operation","operation":"enqueue","content":"waiting %d","sessionId":"s"}`, i)
+			}
+			return record("user", fmt.Sprint("u", i), "", `"hello"`)
+		}, session.Counts{User: n}},
+		{"one message of many blocks", func(i int) []byte {
+			return record("assistant", fmt.Sprint("u", i), "", fmt.Sprintf(`[{"type":"text","text":"part %06d %s"}]`, i, strings.Repeat("y", 100)))
+		}, session.Counts{Assistant: 35}},
+		{"one message again and again", func(i int) []byte {
+			return record("assistant", fmt.Sprint("u", i), "", `[{"type":"text","text":"the same"}]`)
+		}, session.Counts{Assistant: 1}},
+	} {
+		p := ClaudeCode.New(Source{})
+		for i := range n {
+			p.Line(c.line(i))
+		}
+		meta, _ := p.Finish()
+		if diff := cmp.Diff(c.want, meta.Turns); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
 }
 
 // claudeCorpus are the real transcripts that SESSDEX_CORPUS points to.
