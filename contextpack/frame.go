@@ -25,16 +25,17 @@ type notes struct {
 	next         string
 }
 
-// headerShare is the part of the budget that the header may take: a hostile title
-// must not crowd out the session.
-const headerShare = 3
+// headerShare is the part of the budget, in percent, that the header may take: a
+// hostile title must not crowd out the session. An ordinary header, notes
+// included, takes less than this of the smallest budget.
+const headerShare = 40
 
 // fittingOrigin is the origin as wide as its share of the budget allows, all notes
 // included: the same for every selection, so that selections can be compared.
 func fittingOrigin(v *vocabulary, card *session.Card, budget int, worst notes) string {
 	for width := 120; ; width /= 2 {
 		fields := origin(card, width)
-		if width == 0 || v.count(header(strings.Repeat("0", 16), fields, worst)) <= budget/headerShare {
+		if width == 0 || v.count(header(strings.Repeat("0", 16), fields, worst)) <= budget*headerShare/100 {
 			return fields
 		}
 	}
@@ -58,7 +59,7 @@ func header(boundary, fields string, n notes) string {
 	b.WriteString(fields)
 	fmt.Fprintf(&b, "shown: %d of %d turns", n.shown, n.total)
 	if n.toolsLeft > 0 {
-		fmt.Fprintf(&b, ", without %d tool calls", n.toolsLeft)
+		fmt.Fprintf(&b, ", tool calls left out: %d", n.toolsLeft)
 	}
 	b.WriteByte('\n')
 	if n.masks {

@@ -161,6 +161,9 @@ func (f *filler) assemble(sel *selection) *Pack {
 		masks: strings.Contains(quoted, maskOpen)}
 	if !f.opts.ToolCalls {
 		n.toolsLeft = card.Turns.Tool
+		if f.focus != nil && f.focus.tool {
+			n.toolsLeft--
+		}
 	}
 	fr := newFrame(f.origin, quoted, n)
 	p.Tokens += f.v.count(fr.header) + f.v.count(fr.trailer)

@@ -21,6 +21,7 @@ type item struct {
 	n       int
 	head    string
 	body    string
+	tool    bool
 	removed int // characters and sequences that clean took out
 	tokens  int // of head and body; 0: not counted yet
 }
@@ -33,12 +34,12 @@ func newItem(t *session.Turn, tools, focus bool) (*item, bool) {
 	case t.Undone, t.Role == session.Tool && !tools:
 		return nil, false
 	}
-	it := &item{n: t.N}
+	it := &item{n: t.N, tool: t.Role == session.Tool}
 	undone := ""
 	if t.Undone {
 		undone = ", undone later"
 	}
-	if t.Role == session.Tool {
+	if it.tool {
 		it.head = fmt.Sprintf("[turn %d%s] %s\n", t.N, undone, Stub(t))
 		if focus {
 			it.setBody(strings.TrimRight(t.Input, " \t\r\n") + "\n" + t.Output)
@@ -101,8 +102,8 @@ func Stub(t *session.Turn) string {
 		failed = " (failed)"
 	}
 	stub := "tool " + name
-	if what := gist(t); what != "" {
-		stub += ": " + oneLine(what, stubRunes-len([]rune(stub))-len(": ")-len(failed))
+	if what := oneLine(gist(t), stubRunes-len([]rune(stub))-len(": ")-len(failed)); what != "" {
+		stub += ": " + what
 	}
 	return stub + failed
 }

@@ -150,3 +150,17 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 }
+
+// The law that packing is built on, on made-up text, by tiktoken-go's own count.
+func TestCountsAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.SampledFrom(append(alphabet, "word", "\n\n", "//")), 0, 12)
+		a := strings.Join(words.Draw(t, "a"), "") + "\n"
+		b := rapid.SampledFrom([]string{"[", "#", "a", "字", "7", "'s", "-", "\u0301"}).Draw(t, "first") + strings.Join(words.Draw(t, "b"), "")
+		for _, name := range Encodings {
+			if got, want := referenceCount(name, a+b), referenceCount(name, a)+referenceCount(name, b); got != want {
+				t.Fatalf("%s: %q and %q have %d tokens, %d together", name, a, b, want, got)
+			}
+		}
+	})
+}
