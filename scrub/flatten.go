@@ -155,7 +155,8 @@ func hex4(b []byte) (rune, bool) {
 // marks. spans are sorted and do not overlap. In JSON the quotes, numbers and
 // punctuation outside of literals stay as they are, and a span that reaches
 // over several literals is marked once in each. Bytes outside of literals that
-// no JSON text can hold there are masked too: a torn line must not leak.
+// no JSON text can hold there are masked too: a torn line must not leak. Each
+// span is told how many marks it left.
 func splice(dst, raw []byte, isJSON bool, spans []span) []byte {
 	var (
 		at     int  // position in the flat text
@@ -187,6 +188,7 @@ func splice(dst, raw []byte, isJSON bool, spans []span) []byte {
 			dst = append(dst, raw[i:i+size]...)
 		case !marked:
 			dst = append(dst, s.mark...)
+			spans[0].marks++
 			marked = true
 		}
 		i, at = i+size, at+n

@@ -72,6 +72,22 @@ func TestLaws(t *testing.T) {
 	})
 }
 
+// TestTranscriptTwice scrubs whole transcripts, in which one line's finding is
+// masked in the next, twice.
+func TestTranscriptTwice(t *testing.T) {
+	s, _ := newPass(t)
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOfN(line(), 1, 8).Draw(t, "lines")
+		first, second := s.NewPass(), s.NewPass()
+		for _, l := range lines {
+			once := string(first.Line([]byte(quote(l))).Bytes())
+			if twice := string(second.Line([]byte(once)).Bytes()); twice != once {
+				t.Fatalf("%q, again %q", once, twice)
+			}
+		}
+	})
+}
+
 // TestFlattenKeepsPlaces ties the two walks over the escapes to each other:
 // cutting out any part of the flat text cuts out that part and no other.
 func TestFlattenKeepsPlaces(t *testing.T) {

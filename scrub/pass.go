@@ -5,7 +5,8 @@ import (
 	"maps"
 )
 
-// A Pass scrubs one transcript. It belongs to one goroutine.
+// A Pass scrubs one transcript. It belongs to one goroutine. It remembers the
+// strongest of what it found, and masks that in later lines without context too.
 type Pass struct {
 	scrubber *Scrubber
 	scan     scan
@@ -81,13 +82,14 @@ func (p *Pass) run(b []byte, isJSON bool) []byte {
 		for i := range spans {
 			f := &spans[i]
 			f.mark = p.scrubber.mark(f.rule, t[f.lo:f.hi])
+			p.scan.memory.keep(f.rule, t[f.lo:f.hi])
 		}
 		p.out = splice(p.out[:0], in, isJSON, spans)
 		if bytes.Equal(p.out, in) {
 			break // all of it outside of literals
 		}
 		for _, f := range spans {
-			p.counts[f.rule.id]++
+			p.counts[f.rule.id] += f.marks
 		}
 		in, p.out, p.spare = p.out, p.spare, p.out
 	}

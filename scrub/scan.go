@@ -10,6 +10,7 @@ type span struct {
 	lo, hi int
 	rule   *rule
 	mark   []byte // what replaces it
+	marks  int    // how often it did
 }
 
 // A scan looks for secrets in one flat text. It is reused from text to text.
@@ -28,6 +29,7 @@ type scan struct {
 	budget int      // bytes that expressions may still read; see work
 	value  assignment
 	run    window // see runAt
+	memory memory
 }
 
 type window struct{ lo, hi int }
@@ -68,6 +70,7 @@ func (s *scan) secrets(t []byte) []span {
 			s.found = append(s.found, span{hi: len(t), rule: tooComplex})
 		}
 	}
+	s.memory.find(t, s.add)
 	s.base += len(t) + 2
 	return s.merge()
 }

@@ -1,8 +1,8 @@
 // Package scrub takes secrets out of bytes before anything else sees them.
 //
 // A [Scrubber] holds the compiled rules and may be shared. A [Pass] is the
-// scrubbing of one transcript: it counts by rule what it masked, and belongs to
-// one goroutine. The only way to make a [Scrubbed] is through one, and a
+// scrubbing of one transcript: it remembers what it found, counts by rule, and
+// belongs to one goroutine. The only way to make a [Scrubbed] is through one, and a
 // [Scrubbed] is the only thing that the library stores.
 //
 // A secret is replaced by a mark that names the rule and tells equal secrets
@@ -16,8 +16,8 @@
 // no secret costs about the same whether there are ten rules or a thousand.
 //
 // What it does not see: a secret split over two lines of a transcript, one
-// that is encoded in base64, compressed or encrypted, and one without any
-// context or known prefix.
+// that is encoded in base64, compressed or encrypted, and one without a known
+// prefix and without any context there or in an earlier line.
 package scrub
 
 import (

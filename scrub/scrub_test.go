@@ -321,3 +321,25 @@ func TestMarks(t *testing.T) {
 		t.Errorf("the mark depends on the spelling: %s, %s", x, y)
 	}
 }
+
+// TestRemembers masks a secret in lines where nothing gives it away, once one
+// line did.
+func TestRemembers(t *testing.T) {
+	s, p := newPass(t)
+	secret, hash := random(100, alnum, 24), random(101, hexes, 40)
+	bare := quote("run it with " + secret + " as the argument")
+	if got := string(p.Line([]byte(bare)).Bytes()); got != bare {
+		t.Fatalf("before anything is known %s became %s", bare, got)
+	}
+	told := string(p.Line([]byte(quote("DB_PASSWORD=" + secret + "\nCACHE_KEY=" + hash))).Bytes())
+	got := string(p.Line([]byte(bare)).Bytes())
+	if strings.Contains(got, secret) || !strings.Contains(told, markPattern.FindString(got)) {
+		t.Errorf("after %s, %s became %s", told, bare, got)
+	}
+	if line := quote("git show " + hash); string(p.Line([]byte(line)).Bytes()) != line {
+		t.Errorf("a hash was remembered as a secret")
+	}
+	if got := string(s.NewPass().Line([]byte(bare)).Bytes()); got != bare {
+		t.Errorf("another pass knows: %s", got)
+	}
+}
