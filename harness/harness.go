@@ -41,7 +41,7 @@ type Harness struct {
 }
 
 // All lists every harness. [Detect] asks them in this order.
-var All = []*Harness{}
+var All = []*Harness{CodexCLI, ClaudeCode}
 
 // Env is what discovery may know of the machine: tests make their own.
 type Env struct {

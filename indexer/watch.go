@@ -151,10 +151,11 @@ func newTree(roots []string) *tree {
 }
 
 // grow adds the folders that are not watched yet, and above a root that is not
-// there its nearest parent, so that its coming is noticed.
-func (t *tree) grow() {
+// there its nearest parent, so that its coming is noticed. It returns the new
+// folders below roots.
+func (t *tree) grow() (added []string) {
 	if t.w == nil {
-		return
+		return nil
 	}
 	for _, root := range t.roots {
 		real := resolved(root)
@@ -162,23 +163,23 @@ func (t *tree) grow() {
 			t.add(nearest(root))
 			continue
 		}
-		t.addAll(real)
+		filepath.WalkDir(real, func(p string, d fs.DirEntry, err error) error {
+			if err == nil && (d.IsDir() || p == real) && t.add(p) {
+				added = append(added, p)
+			}
+			return nil
+		})
 	}
+	return added
 }
 
-func (t *tree) addAll(dir string) {
-	filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && (d.IsDir() || p == dir) {
-			t.add(p)
-		}
-		return nil
-	})
-}
-
-func (t *tree) add(dir string) {
-	if dir != "" && !t.seen[dir] && t.w.Add(dir) == nil {
-		t.seen[dir] = true
+// add watches one folder and reports whether it was not watched before.
+func (t *tree) add(dir string) bool {
+	if dir == "" || t.seen[dir] || t.w.Add(dir) != nil {
+		return false
 	}
+	t.seen[dir] = true
+	return true
 }
 
 // nearest is the closest folder above path that exists, two steps up at most:
@@ -223,26 +224,19 @@ func (t *tree) touched(ev fsnotify.Event) []string {
 	if err != nil || !info.IsDir() {
 		return []string{ev.Name}
 	}
-	t.grow()
-	if !t.inside(ev.Name) {
-		return nil // beside a root that is not there yet
-	}
-	t.addAll(ev.Name)
 	var files []string
-	filepath.WalkDir(ev.Name, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files = append(files, p)
+	for _, dir := range t.grow() {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // gone again
 		}
-		return nil
-	})
+		for _, e := range entries {
+			if !e.IsDir() {
+				files = append(files, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
 	return files
-}
-
-func (t *tree) inside(path string) bool {
-	return slices.ContainsFunc(t.roots, func(root string) bool {
-		rel, err := filepath.Rel(resolved(root), path)
-		return err == nil && !strings.HasPrefix(rel, "..")
-	})
 }
 
 func (t *tree) close() {

