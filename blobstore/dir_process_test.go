@@ -24,6 +24,7 @@ import (
 func TestMain(m *testing.M) {
 	switch dir := os.Getenv("STORE_TEST_DIR"); os.Getenv("STORE_TEST_DO") {
 	case "":
+		blobstore.SetRetryPause(time.Millisecond)
 		os.Exit(m.Run())
 	case "race":
 		exit(childRace(dir))

@@ -5,7 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
+
+// SetRetryPause shortens what tests of retries wait for.
+func SetRetryPause(d time.Duration) { retryPause = d }
 
 // DamageMemory changes a byte of an object in memory and nothing else of it.
 func DamageMemory(s Store, key string) {

@@ -19,6 +19,10 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
+// retryPause comes before the second try, three times as much before the next;
+// the client adds up to 0.2 s of its own to each.
+var retryPause = 100 * time.Millisecond
+
 // do runs one request, again while it fails for a passing reason, and returns
 // the client's own error. How often it was tried tells whether an earlier try
 // may have been carried out although its answer was lost.
@@ -27,7 +31,7 @@ func (s *s3) do(ctx context.Context, request func() error) (tries int, err error
 	if time.Now().UnixNano() < s.downUntil.Load() {
 		limit = 1
 	}
-	for wait := 100 * time.Millisecond; ; wait *= 3 {
+	for wait := retryPause; ; wait *= 3 {
 		tries++
 		err = request()
 		if err == nil || ctx.Err() != nil || !passing(err) {
@@ -59,7 +63,7 @@ func passing(err error) bool {
 	case code != 0:
 		return errorCode(err) == minio.XAmzContentSHA256Mismatch // changed on the way
 	}
-	return !distrusted(err)
+	return !distrusted(err) && !errors.Is(err, ErrUnavailable)
 }
 
 // distrusted reports that the two sides do not agree on TLS.
@@ -149,7 +153,7 @@ func (s *s3) advice(err error) string {
 	case "ExpiredToken", "ExpiredTokenException":
 		return "get new credentials"
 	case minio.AccessDenied:
-		return "these credentials must be allowed to list, get, put and delete in this bucket"
+		return "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: they must be allowed to list, get, put and delete in this bucket"
 	case minio.NoSuchBucket:
 		return "make the bucket, or check its name"
 	case "RequestTimeTooSkewed":
@@ -168,8 +172,8 @@ func (s *s3) advice(err error) string {
 	switch {
 	case answer.StatusCode >= 500, answer.StatusCode == http.StatusTooManyRequests:
 		return "it may be starting or busy: try again in a moment"
-	case strings.Contains(answer.Message, "HTTP request to an HTTPS server"):
-		return "write https:// in AWS_ENDPOINT_URL_S3"
+	case answer.Code == "400 Bad Request": // not the words of S3; those of TLS, when a HEAD got them, are lost
+		return "check http or https in AWS_ENDPOINT_URL_S3, and that it is an S3 server"
 	case answer.StatusCode != 0:
 		return ""
 	case errors.As(err, &dns):

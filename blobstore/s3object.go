@@ -167,7 +167,7 @@ func (s *s3) Delete(ctx context.Context, key string) error {
 	_, err := s.do(ctx, func() error {
 		return s.client.RemoveObject(ctx, s.bucket, s.name(key), minio.RemoveObjectOptions{})
 	})
-	if err != nil && errorCode(err) != minio.NoSuchKey {
+	if err = s.confirm(ctx, err); err != nil && errorCode(err) != minio.NoSuchKey {
 		return s.fail(ctx, "delete", key, err)
 	}
 	return nil
