@@ -25,8 +25,8 @@ func TestClaudeRoots(t *testing.T) {
 		want []string
 	}{
 		{"plain", nil, []string{"/home/ann/.claude/projects", "/home/ann/.config/claude/projects"}},
-		{"list", map[string]string{"CLAUDE_CONFIG_DIR": "/work/a, ~/b,/work/a"},
-			[]string{"/work/a/projects", "/home/ann/b/projects", "/home/ann/.config/claude/projects"}},
+		{"list", map[string]string{"CLAUDE_CONFIG_DIR": "/srv/a, ~/b,/srv/a"},
+			[]string{"/srv/a/projects", "/home/ann/b/projects", "/home/ann/.config/claude/projects"}},
 		{"xdg", map[string]string{"XDG_CONFIG_HOME": "/xdg"}, []string{"/home/ann/.claude/projects", "/xdg/claude/projects"}},
 		{"same", map[string]string{"CLAUDE_CONFIG_DIR": "/home/ann/.config/claude"}, []string{"/home/ann/.config/claude/projects"}},
 	} {
