@@ -148,7 +148,7 @@ func (it *item) suffix(v *vocabulary, after, limit int) int {
 
 // shorten cuts a tool stub, which is one line.
 func (it *item) shorten(v *vocabulary, room int) (segment, bool) {
-	for runes := stubRunes / 2; runes >= 20; runes /= 2 {
+	for runes := stubRunes - 25; runes > 0; runes -= 25 {
 		text := oneLine(it.head, runes) + "\n"
 		if n := v.count(text); n <= room {
 			return segment{text, n}, true

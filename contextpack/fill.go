@@ -156,3 +156,11 @@ func (sel *selection) add(v *vocabulary, it *item, room int) int {
 func (sel *selection) anyCut() bool {
 	return slices.ContainsFunc(sel.parts, func(p part) bool { return p.cut })
 }
+
+func (sel *selection) tokens() int {
+	n := 0
+	for _, p := range sel.parts {
+		n += p.segment.tokens
+	}
+	return n
+}

@@ -68,66 +68,61 @@ func check(opts *Options, card *session.Card) (*vocabulary, error) {
 	return vocabularyOf(opts.Encoding)
 }
 
-// rounds is how often a selection is made to bring the budget's use close: what the
-// frame and its notes cost is only known when they are written.
-const rounds = 8
+// rounds bounds how often a selection is made: what its notes and the lines about
+// its gaps cost is only known when it is there.
+const rounds = 6
 
-// pack selects turns for what the frame leaves of the budget. The first
-// selection assumes the plainest frame; each further one takes up the exact
-// difference, and the fullest that fits wins.
+// pack selects turns for what the frame leaves of the budget: all of them, if that
+// happens to fit to the last token; else as many as fit with the plainest frame
+// and the longest lines about gaps, and then again with the exact difference, until
+// nothing is gained. The fullest selection that fits wins.
 func (f *filler) pack() (*Pack, error) {
 	room := f.opts.MaxTokens - f.frameTokens(notes{})
-	if f.src.total > 0 { // all of it, if that happens to fit to the last token
-		sel, err := f.fill(room+2*hexTokens, 0)
-		if err != nil {
-			return nil, err
-		}
-		if all := f.assemble(sel); all.Next == "" && all.Tokens <= f.opts.MaxTokens {
-			return all, nil
-		}
-	}
-	var best *Pack
-	low, high := 0, f.opts.MaxTokens // rooms that left some over, and that were too much
-	for range rounds {
-		sel, err := f.fill(room, f.gapTokens())
-		if err != nil {
-			return nil, err
-		}
-		pack := f.assemble(sel)
-		slack := f.opts.MaxTokens - pack.Tokens
-		if slack < 0 {
-			high = room
-		} else {
-			low = room
-			if best == nil || pack.Tokens > best.Tokens {
-				best = pack
-			}
-			if slack < 4 || pack.Next == "" {
-				break
-			}
-		}
-		if room += slack; room <= low || room >= high {
-			room = (low + high) / 2
-		}
-	}
-	if best != nil {
-		return best, nil
-	}
-	// Each round's notes cost more than the last one left: leave room for all of them.
-	sel, err := f.fill(f.opts.MaxTokens-f.frameTokens(f.worstNotes()), f.gapTokens())
+	all, err := f.fill(room, 0)
 	if err != nil {
 		return nil, err
 	}
-	return f.assemble(sel), nil
+	if m := f.measure(all); m.next == "" && m.tokens <= f.opts.MaxTokens {
+		return f.write(m), nil
+	}
+	var best *measured
+	gaps, high := f.gapTokens(), room+f.opts.MaxTokens
+	for range rounds {
+		sel, err := f.fill(room, gaps)
+		if err != nil {
+			return nil, err
+		}
+		m := f.measure(sel)
+		slack := f.opts.MaxTokens - m.tokens
+		if slack < 0 {
+			high = room
+			room = min(room-1, sel.tokens()+gaps) + slack // below what was chosen, or the same is chosen again
+			continue
+		}
+		if best != nil && m.tokens <= best.tokens {
+			break
+		}
+		if best = m; slack == 0 {
+			break
+		}
+		if room += slack; room >= high {
+			room = high - 1
+		}
+	}
+	if best == nil { // each round's notes cost more than the last one left: leave room for all of them
+		sel, err := f.fill(f.opts.MaxTokens-f.frameTokens(f.worstNotes()), gaps)
+		if err != nil {
+			return nil, err
+		}
+		best = f.measure(sel)
+	}
+	return f.write(best), nil
 }
 
-// hexTokens is the most that the digits of a boundary can count.
-const hexTokens = 16
-
-// frameTokens is the cost of a frame with notes n, whatever its boundary is.
+// frameTokens is the cost of a frame with notes n.
 func (f *filler) frameTokens(n notes) int {
-	fr := newFrame(f.origin, "", n)
-	return f.v.count(fr.header) + f.v.count(fr.trailer) + hexTokens
+	fr := newFrame(anyBoundary(f.v), f.origin, n)
+	return f.v.count(fr.header) + f.v.count(fr.trailer)
 }
 
 func (f *filler) worstNotes() notes {
@@ -136,39 +131,50 @@ func (f *filler) worstNotes() notes {
 		next: f.next([]Elided{{From: all, To: all, Turns: all}}, true, nil)}
 }
 
-// assemble writes the pack of a selection.
-func (f *filler) assemble(sel *selection) *Pack {
-	card := f.src.card
-	p := &Pack{
-		ID: card.ID, Version: card.Version, Encoding: f.opts.Encoding, MaxTokens: f.opts.MaxTokens,
-		TurnsIncluded: len(sel.parts), TurnsTotal: f.src.showable + f.src.unread(), Elided: []Elided{},
-	}
-	segments, gaps := sel.layout(f)
-	p.Elided = append(p.Elided, gaps...)
-	p.Next = f.next(gaps, sel.anyCut(), sel)
+// measured is a selection with all that is needed to write it down.
+type measured struct {
+	notes
+	segments []segment
+	gaps     []Elided
+	tokens   int // of the whole pack
+}
 
-	var body strings.Builder
-	removed := 0
-	for _, s := range segments {
-		body.WriteString(s.text)
-		p.Tokens += s.tokens
-	}
-	for _, part := range sel.parts {
-		removed += part.item.removed
-	}
-	quoted := body.String()
-	n := notes{shown: p.TurnsIncluded, total: p.TurnsTotal, removed: removed, next: p.Next,
-		masks: strings.Contains(quoted, maskOpen)}
+func (f *filler) measure(sel *selection) *measured {
+	m := &measured{}
+	m.segments, m.gaps = sel.layout(f)
+	m.shown, m.total = len(sel.parts), f.src.showable+f.src.unread()
+	m.next = f.next(m.gaps, sel.anyCut(), sel)
 	if !f.opts.ToolCalls {
-		n.toolsLeft = card.Turns.Tool
+		m.toolsLeft = f.src.card.Turns.Tool
 		if f.focus != nil && f.focus.tool {
-			n.toolsLeft--
+			m.toolsLeft--
 		}
 	}
-	fr := newFrame(f.origin, quoted, n)
-	p.Tokens += f.v.count(fr.header) + f.v.count(fr.trailer)
-	p.Text = fr.header + quoted + fr.trailer
-	return p
+	for _, p := range sel.parts {
+		m.removed += p.item.removed
+	}
+	for _, s := range m.segments {
+		m.tokens += s.tokens
+		m.masks = m.masks || strings.Contains(s.text, maskOpen)
+	}
+	m.tokens += f.frameTokens(m.notes)
+	return m
+}
+
+// write makes the pack of a measured selection.
+func (f *filler) write(m *measured) *Pack {
+	var body strings.Builder
+	for _, s := range m.segments {
+		body.WriteString(s.text)
+	}
+	quoted := body.String()
+	fr := newFrame(boundary(f.v, quoted, f.origin), f.origin, m.notes)
+	return &Pack{
+		ID: f.src.card.ID, Version: f.src.card.Version, Encoding: f.opts.Encoding,
+		MaxTokens: f.opts.MaxTokens, Tokens: m.tokens,
+		TurnsTotal: m.total, TurnsIncluded: m.shown, Elided: append([]Elided{}, m.gaps...),
+		Text: fr.header + quoted + fr.trailer, Next: m.next,
+	}
 }
 
 // next says how to get what a pack leaves out: "" where that is nothing.

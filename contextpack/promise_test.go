@@ -60,13 +60,20 @@ func TestCutCannotMakeFrameLines(t *testing.T) {
 	}
 }
 
-func TestBoundaryIsNotInTheQuote(t *testing.T) {
-	first := boundary("text", "fields")
-	if len(first) != 16 || strings.Trim(first, "0123456789abcdef") != "" {
-		t.Errorf("boundary %q", first)
-	}
-	if second := boundary("texts", "fields"); second == first {
-		t.Error("the boundary does not depend on what is quoted")
+func TestBoundary(t *testing.T) {
+	for _, enc := range Encodings {
+		v, err := vocabularyOf(enc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for i := range 200 {
+			b := boundary(v, strings.Repeat("x", i), "fields")
+			if len(b) != 16 || strings.Trim(b, "0123456789abcdef") != "" || seen[b] || v.count(" "+b+"]") != boundaryTokens {
+				t.Errorf("boundary %q", b)
+			}
+			seen[b] = true
+		}
 	}
 }
 
