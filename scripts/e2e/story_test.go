@@ -212,7 +212,7 @@ func wantSources(t *testing.T, report gjson.Result, want sources) {
 		}
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(counts{})); diff != "" {
-		t.Errorf("import report (-want +got):\n%s\n%s", diff, report)
+		t.Errorf("import report (-want +got):\n%s\n%s", diff, report.Get("@ugly"))
 	}
 }
 
