@@ -1,6 +1,7 @@
 package search
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,10 +21,11 @@ import (
 //     each part: fooBar, foo_bar and foo-bar are all "foobar" + "foo" + "bar", so an
 //     identifier is found whatever its case style. Each member of a dotted name
 //     is a whole of its own.
-//   - A plain word, and each part that is one, is reduced to its English stem.
+//   - A word, whole or part, that is letters only is reduced to its English stem.
 //   - Scripts without spaces between words (Chinese, Japanese, Korean, Thai and
 //     their like) give each character and each pair of neighbours.
-//   - Emoji are words.
+//   - Emoji are words. Terminal colours, and the line numbers that tools put before
+//     each line of a file, are not.
 //   - No token is longer than maxToken bytes, and long noise (base64, hashes)
 //     keeps only its beginning.
 const (
@@ -120,11 +122,15 @@ func (a *analyzer) analyze(text string, yield func(token)) {
 			switch asciiKind[c] {
 			case kindLower, kindUpper, kindDigit:
 				end := a.scan(text, i)
-				a.emit(text, i, end, word, yield)
-				word++
+				if !lineNumber(text, i, end) {
+					a.emit(text, i, end, word, yield)
+					word++
+				}
 				i = end
 			default:
-				i++
+				if i++; c == escape {
+					i = afterEscape(text, i)
+				}
 			}
 			continue
 		}
@@ -145,6 +151,40 @@ func (a *analyzer) analyze(text string, yield func(token)) {
 			i += size
 		}
 	}
+}
+
+// escape begins the control sequences of terminals.
+const escape = 0x1b
+
+// afterEscape is where a control sequence ends whose escape ends at i.
+func afterEscape(text string, i int) int {
+	if i >= len(text) || text[i] != '[' {
+		return i
+	}
+	for j := i + 1; j < len(text) && j < i+16; j++ {
+		switch c := text[j]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+			return j + 1
+		case c != ';' && c != '?' && (c < '0' || c > '9'):
+			return i
+		}
+	}
+	return i
+}
+
+// lineNumber reports whether the word from start to end is a number at the
+// beginning of a line with an arrow, a tab or a bar after it.
+func lineNumber(text string, start, end int) bool {
+	if end-start > 6 || text[start] > '9' || text[end-1] > '9' || end >= len(text) {
+		return false
+	}
+	if c := text[end]; c != '\t' && !strings.HasPrefix(text[end:], "→") {
+		return false
+	}
+	for start > 0 && text[start-1] == ' ' {
+		start--
+	}
+	return start == 0 || text[start-1] == '\n'
 }
 
 // scan reads the word that begins at i into a.word and a.parts and returns its
@@ -276,7 +316,7 @@ func (a *analyzer) emit(text string, start, end, n int, yield func(token)) {
 		}
 		return
 	}
-	yield(token{term: w, word: n, start: start, end: end})
+	yield(token{term: a.stem(w), word: n, start: start, end: end})
 	if len(a.parts) > maxParts || numeric(w) {
 		return
 	}

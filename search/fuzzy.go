@@ -12,7 +12,7 @@ import (
 // Limits of spelling.
 const (
 	fuzzyMin    = 4 // characters a word must have to be spelled differently
-	fuzzyTwo    = 8 // characters from which on two errors are allowed
+	fuzzyTwo    = 7 // characters from which on two errors are allowed
 	fuzzyWords  = 8 // words in the index that may stand for one of the query
 	fuzzyVisit  = 20_000
 	fuzzyWeight = 0.6

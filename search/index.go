@@ -22,16 +22,20 @@ var (
 	ErrBusy    = errors.New("the index is busy: another process is writing to it")
 )
 
-// An Index is the index in one directory. It holds nothing open between calls
-// and may be used from several goroutines, and from several processes, at once.
+// An Index is the index in one directory. It may be used from several goroutines,
+// and from several processes, at once. After a question it keeps its read lease for
+// a moment (see Linger), and gives it up as soon as a writer waits for it.
 type Index struct {
 	root      string // as given to Open
 	dir       string // root/<schema>
 	readWait  time.Duration
 	writeWait time.Duration
 
-	mu    sync.Mutex
-	table *table // the newest one read
+	linger time.Duration
+
+	mu     sync.Mutex
+	table  *table // the newest one read
+	shared *lease // the read lease that views join
 }
 
 // An Option changes how an Index behaves.
@@ -43,9 +47,19 @@ func Wait(read, write time.Duration) Option {
 	return func(x *Index) { x.readWait, x.writeWait = read, write }
 }
 
+// Linger sets for how long after a question the index stays open for the next one
+// (1 s): 0 closes it at once.
+func Linger(d time.Duration) Option {
+	return func(x *Index) { x.linger = d }
+}
+
+// Close closes what is still open from the last question. The Index can go on
+// being used.
+func (x *Index) Close() { x.retire(nil) }
+
 // Open names the index in dir, which need not exist. It does no I/O.
 func Open(dir string, opts ...Option) *Index {
-	x := &Index{root: dir, dir: filepath.Join(dir, schemaName), readWait: readWait, writeWait: writeWait}
+	x := &Index{root: dir, dir: filepath.Join(dir, schemaName), readWait: readWait, writeWait: writeWait, linger: time.Second}
 	for _, o := range opts {
 		o(x)
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,8 +20,7 @@ import (
 const (
 	readWait  = 10 * time.Second
 	writeWait = 60 * time.Second
-	hintAfter = 100 * time.Millisecond // a writer that waited this long asks readers to hold back
-	hintFresh = 2 * time.Second        // for how long its asking counts
+	hintFresh = 2 * time.Second // for how long a writer's asking to be let in counts
 )
 
 // A lease is the right to read or to write both indexes of one generation. The
@@ -29,6 +29,11 @@ const (
 type lease struct {
 	dir             string // the generation
 	sessions, turns *handle
+
+	// Of a read lease that several views share, under Index.mu:
+	users   int
+	idle    time.Time // since when it has none
+	retired bool      // nobody else may join; the last one closes it
 }
 
 // A handle is one open Bleve index.
@@ -36,6 +41,8 @@ type handle struct {
 	bleve  bleve.Index
 	store  index.Index
 	reader index.IndexReader // read leases only
+	serial uint64            // number of the newest batch
+	root   time.Time         // when the root was last written: merges, too, renumber documents
 }
 
 const (
@@ -44,20 +51,26 @@ const (
 	waitingName  = "waiting"
 )
 
-// read takes a read lease on the current generation.
+// read takes a read lease on the current generation: the one that is open, where
+// no writer waits for it, else a new one. It is given back with release.
 func (x *Index) read(ctx context.Context) (*lease, error) {
 	for try := 0; ; try++ {
 		dir, err := x.current()
 		if err != nil {
 			return nil, err
 		}
-		for writerWaits(dir) { // let the writer in first, once
+		for writerWaits(dir) {
+			x.retire(nil)
 			if err := sleep(ctx, 5*time.Millisecond); err != nil {
 				return nil, err
 			}
 		}
+		if l := x.joinShared(dir); l != nil {
+			return l, nil
+		}
 		l, err := openLease(ctx, dir, x.readWait, true)
 		if err == nil {
+			x.share(l)
 			return l, nil
 		}
 		// A rebuild may have replaced the generation between the two steps.
@@ -68,8 +81,96 @@ func (x *Index) read(ctx context.Context) (*lease, error) {
 	}
 }
 
+// joinShared joins the lease that is open on a generation, if there is one.
+func (x *Index) joinShared(dir string) *lease {
+	x.mu.Lock()
+	l := x.shared
+	if l != nil && l.dir == dir {
+		l.users++
+		x.mu.Unlock()
+		return l
+	}
+	x.mu.Unlock()
+	if l != nil {
+		x.retire(l) // of a generation that was replaced
+	}
+	return nil
+}
+
+// share makes a new lease the one that others join.
+func (x *Index) share(l *lease) {
+	x.mu.Lock()
+	l.users = 1
+	if x.shared == nil && x.linger > 0 {
+		x.shared = l
+	} else {
+		l.retired = true
+	}
+	x.mu.Unlock()
+}
+
+// release gives a lease back. A shared one is kept open for a while, for the next
+// question, since opening and closing cost as much as answering.
+func (x *Index) release(l *lease) error {
+	x.mu.Lock()
+	l.users--
+	last := l.users == 0
+	closing := last && l.retired
+	if last && !closing {
+		l.idle = time.Now()
+		time.AfterFunc(lingerCheck, func() { x.checkIdle(l) })
+	}
+	x.mu.Unlock()
+	if closing {
+		return l.close()
+	}
+	return nil
+}
+
+// lingerCheck is how often an idle lease looks whether a writer waits for it.
+const lingerCheck = 10 * time.Millisecond
+
+// checkIdle closes an idle lease when its time is over or a writer waits.
+func (x *Index) checkIdle(l *lease) {
+	x.mu.Lock()
+	if l.retired || l.users > 0 || time.Since(l.idle) < lingerCheck/2 {
+		x.mu.Unlock() // closed, or looked after by the next release
+		return
+	}
+	over := time.Since(l.idle) > x.linger
+	x.mu.Unlock()
+	if over || writerWaits(l.dir) {
+		x.retire(l)
+		return
+	}
+	time.AfterFunc(lingerCheck, func() { x.checkIdle(l) })
+}
+
+// retire ends the sharing of a lease, nil for whichever is shared, and closes it
+// where nobody uses it.
+func (x *Index) retire(l *lease) {
+	x.mu.Lock()
+	if l == nil {
+		l = x.shared
+	}
+	if l == nil || l.retired {
+		x.mu.Unlock()
+		return
+	}
+	l.retired = true
+	if x.shared == l {
+		x.shared = nil
+	}
+	closing := l.users == 0
+	x.mu.Unlock()
+	if closing {
+		l.close() // opened for reading: there is nothing to lose
+	}
+}
+
 // write takes an exclusive lease on a generation.
 func (x *Index) write(ctx context.Context, dir string) (*lease, error) {
+	x.retire(nil)
 	return openLease(ctx, dir, x.writeWait, false)
 }
 
@@ -93,6 +194,12 @@ func openLease(ctx context.Context, dir string, wait time.Duration, readOnly boo
 	if !readOnly {
 		os.Remove(filepath.Join(dir, waitingName))
 	}
+	// Where segments are gone, Bleve opens an older state without a word. Turns are
+	// written first, so they are never behind.
+	if l.turns.serial < l.sessions.serial {
+		l.close()
+		return nil, fmt.Errorf("index %s: turns are missing: %w", dir, ErrDamaged)
+	}
 	return l, nil
 }
 
@@ -108,7 +215,7 @@ func openHandle(ctx context.Context, dir, name string, deadline time.Time, readO
 			config[k] = v
 		}
 	}
-	start, pause := time.Now(), time.Millisecond
+	pause := time.Millisecond
 	for {
 		b, err := openBleve(path, config)
 		if err == nil {
@@ -117,7 +224,7 @@ func openHandle(ctx context.Context, dir, name string, deadline time.Time, readO
 		if !errors.Is(err, bolterrors.ErrTimeout) {
 			return nil, openError(path, err)
 		}
-		if !readOnly && time.Since(start) > hintAfter {
+		if !readOnly {
 			os.WriteFile(filepath.Join(dir, waitingName), nil, 0o600) // a hint: nothing is lost without it
 		}
 		if time.Now().After(deadline) {
@@ -151,15 +258,43 @@ func openError(path string, err error) error {
 
 func newHandle(b bleve.Index, readOnly bool) (*handle, error) {
 	h := &handle{bleve: b}
-	var err error
-	if h.store, err = b.Advanced(); err == nil && readOnly {
-		h.reader, err = h.store.Reader()
+	if info, err := os.Stat(filepath.Join(b.Name(), "store", "root.bolt")); err == nil {
+		h.root = info.ModTime()
 	}
+	err := h.init(readOnly)
 	if err != nil {
 		h.close()
 		return nil, err
 	}
 	return h, nil
+}
+
+func (h *handle) init(readOnly bool) (err error) {
+	if h.store, err = h.bleve.Advanced(); err != nil {
+		return err
+	}
+	r, err := h.store.Reader()
+	if err != nil {
+		return err
+	}
+	serial, err := r.GetInternal(serialKey)
+	if len(serial) == 8 {
+		h.serial = binary.BigEndian.Uint64(serial)
+	}
+	if readOnly && err == nil {
+		h.reader = r
+		return nil
+	}
+	return errors.Join(err, r.Close())
+}
+
+// batch writes a batch that sets serialKey.
+func (h *handle) batch(b *index.Batch) error {
+	if err := h.store.Batch(b); err != nil {
+		return err
+	}
+	h.serial = binary.BigEndian.Uint64(b.InternalOps[string(serialKey)])
+	return nil
 }
 
 func (h *handle) close() error {

@@ -119,13 +119,10 @@ func (p *Parsed) filter(text string) (rest string, ok bool) {
 	}
 	value, rest, quoted := cutQuoted(after)
 	if !quoted {
-		end := strings.IndexFunc(after, unicode.IsSpace)
-		if end < 0 {
-			end = len(after)
-		}
+		end := wordEnd(after)
 		value, rest = after[:end], after[end:]
 	}
-	if value = oneSpace(value); value == "" || strings.HasPrefix(value, "//") || strings.Contains(value, `"`) {
+	if value = oneSpace(value); value == "" || strings.HasPrefix(value, "//") {
 		return "", false
 	}
 	switch name = strings.ToLower(name); name {

@@ -107,7 +107,8 @@ func (s *search) scan(slots []slot, visit func(row int, t turnScore)) error {
 	return turns.each(s.ctx, reader, s.v.t, s.pass, s.f.role, visit)
 }
 
-// exclude takes away the sessions that hold a word or phrase that must not occur.
+// exclude takes away the sessions that hold a word or phrase that must not occur, in
+// a turn or, a word, in the title.
 func (s *search) exclude(texts []string) error {
 	for _, text := range texts {
 		words := terms(text)
@@ -120,6 +121,16 @@ func (s *search) exclude(texts []string) error {
 		}
 		for row := range have {
 			s.pass[row] = false
+		}
+		if len(words) > 1 {
+			continue
+		}
+		n := narrow{ctx: s.ctx, r: s.v.l.sessions.reader, t: s.v.t}
+		for row, titled := range n.rowsOf(fieldTitle, words[0].whole) {
+			s.pass[row] = s.pass[row] && !titled
+		}
+		if n.err != nil {
+			return n.err
 		}
 	}
 	return nil

@@ -72,13 +72,14 @@ func (x *Index) tidy(ctx context.Context) {
 				os.RemoveAll(path)
 			}
 		case strings.HasPrefix(name, genPrefix) && path != current:
-			x.retire(ctx, path)
+			x.discard(ctx, path)
 		}
 	}
 }
 
-// retire removes a generation, once nobody holds it.
-func (x *Index) retire(ctx context.Context, dir string) {
+// discard removes a generation, once nobody holds it.
+func (x *Index) discard(ctx context.Context, dir string) {
+	x.retire(nil)
 	l, err := openLease(ctx, dir, x.readWait, false)
 	switch {
 	case err == nil:

@@ -69,30 +69,28 @@ func (r *row) time() time.Time {
 
 // A table is the rows of all sessions at one moment. It is immutable.
 type table struct {
-	serial string         // of the sessions index it was read from
+	dir    string         // the generation it was read from
+	root   time.Time      // and its state
+	serial uint64         //
 	rows   []row          // in the order of their documents
 	byID   map[string]int // session id: place in rows
 	newest []int32        // places, last active first, then by id
 }
 
-// table reads the rows, or gives those of the last call where nothing was
+// readTable reads the rows, or gives those of the last call where nothing was
 // written since.
 func (x *Index) readTable(ctx context.Context, l *lease) (*table, error) {
-	serial, err := l.sessions.reader.GetInternal(serialKey)
-	if err != nil {
-		return nil, err
-	}
 	x.mu.Lock()
 	t := x.table
 	x.mu.Unlock()
-	if t != nil && len(serial) > 0 && t.serial == string(serial) {
+	if t != nil && t.dir == l.dir && t.serial == l.sessions.serial && t.root.Equal(l.sessions.root) {
 		return t, nil
 	}
-	t, err = loadTable(ctx, l.sessions.reader)
+	t, err := loadTable(ctx, l.sessions.reader)
 	if err != nil {
 		return nil, err
 	}
-	t.serial = string(serial)
+	t.dir, t.serial, t.root = l.dir, l.sessions.serial, l.sessions.root
 	x.mu.Lock()
 	x.table = t
 	x.mu.Unlock()

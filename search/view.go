@@ -34,7 +34,7 @@ func (x *Index) View(ctx context.Context, f func(*View) error) (err error) {
 		if r := recover(); r != nil { // reading a torn segment
 			err = fmt.Errorf("read index %s: %w: %v", x.root, ErrDamaged, r)
 		}
-		err = errors.Join(err, l.close())
+		err = errors.Join(err, x.release(l))
 	}()
 	v := &View{x: x, l: l, blocks: map[uint64][]piece{}}
 	if v.t, err = x.readTable(ctx, l); err != nil {

@@ -2,14 +2,16 @@ package search
 
 import (
 	"context"
-	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/blevesearch/bleve/v2/document"
 	index "github.com/blevesearch/bleve_index_api"
+	zapx "github.com/blevesearch/zapx/v17"
 
 	"sessdex/session"
 )
@@ -28,7 +30,13 @@ var writeConfig = map[string]any{
 	"scorchMergePlanOptions": map[string]any{"MaxSegmentsPerTier": 10, "SegmentsPerMergeTask": 10, "FloorSegmentSize": 2000},
 }
 
-var serialKey = []byte("sessdex.serial") // changes with every batch
+// plainBuffers stops Bleve from sizing the buffer of a new segment by the one
+// before, which may be of the other index, whose documents are far larger: clearing
+// it was a tenth of all work.
+var plainBuffers = sync.OnceFunc(func() { zapx.NewSegmentBufferNumResultsFactor = 0 })
+
+// serialKey holds the number of the newest batch, in both indexes.
+var serialKey = []byte("sessdex.batch")
 
 // A Writer puts sessions into an index, in batches: it takes an exclusive lease
 // only while it writes one. What it was given is in the index after Flush or
@@ -47,6 +55,7 @@ type Writer struct {
 
 // Writer starts writing. It does no I/O before the first batch is full.
 func (x *Index) Writer() *Writer {
+	plainBuffers()
 	return &Writer{x: x, replaced: map[string]map[string]bool{}}
 }
 
@@ -258,13 +267,13 @@ func (w *Writer) batch(ctx context.Context) (err error) {
 	for _, d := range w.sessions {
 		sessions.Update(d)
 	}
-	sessions.SetInternal(serialKey, []byte(rand.Text()))
-	if len(turns.IndexOps) > 0 {
-		if err := l.turns.store.Batch(turns); err != nil {
-			return err
-		}
+	serial := binary.BigEndian.AppendUint64(nil, max(l.turns.serial, l.sessions.serial)+1)
+	turns.SetInternal(serialKey, serial)
+	sessions.SetInternal(serialKey, serial)
+	if err := l.turns.batch(turns); err != nil {
+		return err
 	}
-	return l.sessions.store.Batch(sessions)
+	return l.sessions.batch(sessions)
 }
 
 // removeOld adds to the batch the removal of documents that the replaced and

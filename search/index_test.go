@@ -1,0 +1,417 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sessdex/session"
+)
+
+// childEnv makes the test binary a process that uses an index; see TestProcesses.
+const childEnv = "SESSDEX_SEARCH_CHILD"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(childEnv); role != "" {
+		if err := child(role, os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, role+":", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const (
+	childSessions = 40
+	childSearches = 60
+)
+
+func child(role, dir string) error {
+	ctx := context.Background()
+	x := Open(dir)
+	if role == "write" {
+		w := x.Writer()
+		for i := range childSessions {
+			if err := errors.Join(w.Put(ctx, talk(fmt.Sprintf("w%02d", i), nil, "u: written words", "a: by a process")), w.Flush(ctx)); err != nil {
+				return err
+			}
+		}
+		return w.Close(ctx)
+	}
+	for range childSearches {
+		r, err := x.Search(ctx, Query{Text: "written words", Limit: 100})
+		if err != nil {
+			return err
+		}
+		for _, h := range r.Hits {
+			if turns, err := x.Turns(ctx, h.ID, 1, 2); err != nil || len(turns) != 2 {
+				return fmt.Errorf("%d turns of %s: %w", len(turns), h.ID, err)
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// Agents' windows are processes: several read while one writes, and none fails.
+func TestProcesses(t *testing.T) {
+	x := newIndex(t, talk("first", nil, "u: written words", "a: before"))
+	x.Close()
+	var wg sync.WaitGroup
+	for _, role := range []string{"read", "read", "read", "write"} {
+		wg.Go(func() {
+			cmd := exec.Command(os.Args[0], x.root)
+			cmd.Env = append(os.Environ(), childEnv+"="+role)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", role, err, out)
+			}
+		})
+	}
+	wg.Wait()
+	if r := ask(t, x, Query{Text: "written words"}); r.Total != childSessions+1 {
+		t.Errorf("%d sessions, want %d", r.Total, childSessions+1)
+	}
+}
+
+func TestMissing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "no", "such")
+	x := Open(dir)
+	if _, err := x.Search(t.Context(), Query{}); !errors.Is(err, ErrMissing) {
+		t.Errorf("search: %v", err)
+	}
+	if _, err := x.Status(t.Context()); !errors.Is(err, ErrMissing) {
+		t.Errorf("status: %v", err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("reading made the directory")
+	}
+	w := x.Writer()
+	if err := w.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a writer of nothing made the directory")
+	}
+}
+
+func TestForeign(t *testing.T) {
+	dir := t.TempDir()
+	precious := filepath.Join(dir, "thesis.txt")
+	if err := os.WriteFile(precious, []byte("years of work"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := Open(dir)
+	_, err := x.Search(t.Context(), Query{})
+	w := x.Writer()
+	err2 := errors.Join(w.Put(t.Context(), talk("a", nil, "u: x")), w.Close(t.Context()))
+	err3 := x.Rebuild(t.Context(), func(*Writer) error { return nil })
+	for _, err := range []error{err, err2, err3} {
+		if !errors.Is(err, ErrForeign) {
+			t.Errorf("%v", err)
+		}
+	}
+	entries, _ := os.ReadDir(dir)
+	if b, _ := os.ReadFile(precious); string(b) != "years of work" || len(entries) != 1 {
+		t.Errorf("the directory was touched: %v", entries)
+	}
+}
+
+// Whatever is wrong with the files, the index says that it is damaged, a rebuild
+// replaces it, and the damaged one is set aside.
+func TestDamaged(t *testing.T) {
+	for name, damage := range map[string]func(t *testing.T, gen string) error{
+		"no mark": func(_ *testing.T, g string) error { return os.Remove(filepath.Join(g, readyName)) },
+		"no root": func(_ *testing.T, g string) error { return os.Remove(filepath.Join(g, "turns/store/root.bolt")) },
+		"empty root": func(_ *testing.T, g string) error {
+			return os.Truncate(filepath.Join(g, "sessions/store/root.bolt"), 0)
+		},
+		"torn root": func(_ *testing.T, g string) error {
+			return os.Truncate(filepath.Join(g, "sessions/store/root.bolt"), 5000)
+		},
+		"no meta":       func(_ *testing.T, g string) error { return os.Remove(filepath.Join(g, "turns/index_meta.json")) },
+		"no generation": func(_ *testing.T, g string) error { return os.RemoveAll(g) },
+		"no segments":   func(t *testing.T, g string) error { return eachSegment(t, g, os.Remove) },
+		"short segments": func(t *testing.T, g string) error {
+			return eachSegment(t, g, func(p string) error { return os.Truncate(p, 100) })
+		},
+		"bad current": func(_ *testing.T, g string) error {
+			return os.WriteFile(filepath.Join(filepath.Dir(g), currentName), []byte("../../etc\n"), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newIndex(t, talk("a", nil, "u: precious words"))
+			x.Close()
+			gen, err := x.current()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := damage(t, gen); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := x.Search(t.Context(), Query{Text: "precious"}); !errors.Is(err, ErrDamaged) {
+				t.Errorf("search: %v", err)
+			}
+			if _, err := x.Status(t.Context()); !errors.Is(err, ErrDamaged) {
+				t.Errorf("status: %v", err)
+			}
+			if err := x.Rebuild(t.Context(), func(w *Writer) error {
+				return w.Put(t.Context(), talk("a", nil, "u: precious words"))
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if r := ask(t, x, Query{Text: "precious"}); ids(r) != "a" {
+				t.Errorf("after the rebuild: %q", ids(r))
+			}
+		})
+	}
+}
+
+func eachSegment(t *testing.T, gen string, f func(string) error) error {
+	paths, err := filepath.Glob(filepath.Join(gen, "turns/store/*.zap"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no segments: %v", err)
+	}
+	for _, p := range paths {
+		err = errors.Join(err, f(p))
+	}
+	return err
+}
+
+func TestBusy(t *testing.T) {
+	x := newIndex(t, talk("a", nil, "u: x"))
+	dir, err := x.current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := x.write(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasty := Open(x.root, Wait(20*time.Millisecond, 20*time.Millisecond))
+	if _, err := hasty.Search(t.Context(), Query{}); !errors.Is(err, ErrBusy) {
+		t.Errorf("search: %v", err)
+	}
+	w := hasty.Writer()
+	if err := errors.Join(w.Put(t.Context(), talk("b", nil, "u: y")), w.Close(t.Context())); !errors.Is(err, ErrBusy) {
+		t.Errorf("write: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := x.Search(ctx, Query{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a cancelled search: %v", err)
+	}
+	if err := l.close(); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, x, Query{})
+}
+
+// A reader that lingers makes way for a writer, in this process and in another.
+func TestLingeringReaderMakesWay(t *testing.T) {
+	x := newIndex(t, talk("a", nil, "u: x"))
+	x.linger = time.Hour
+	ask(t, x, Query{})
+	putAll(t, x, talk("b", nil, "u: x"))
+	if r := ask(t, x, Query{}); r.Total != 2 {
+		t.Errorf("%d sessions", r.Total)
+	}
+	other := Open(x.root, Linger(0)) // locks are of open files: it could be a process
+	putAll(t, other, talk("c", nil, "u: x"))
+	if r := ask(t, x, Query{}); r.Total != 3 {
+		t.Errorf("%d sessions", r.Total)
+	}
+}
+
+func TestReplaceAndDelete(t *testing.T) {
+	x := newIndex(t,
+		talk("a", nil, "u: first alpha", "a: then beta", "u: then gamma"),
+		talk("ab", nil, "u: a neighbour alpha"),
+	)
+	putAll(t, x, talk("a", nil, "u: first alpha"))
+	if r := ask(t, x, Query{Text: "gamma"}); len(r.Hits) != 0 {
+		t.Errorf("an old turn is found: %+v", r.Hits)
+	}
+	// Twice in one batch, and a deletion between.
+	w := x.Writer()
+	err := errors.Join(
+		w.Put(t.Context(), talk("c", nil, "u: one", "u: delta")),
+		w.Put(t.Context(), talk("c", nil, "u: one")),
+		w.Delete(t.Context(), "a"),
+		w.Delete(t.Context(), "nosuch"),
+		w.Put(t.Context(), talk("d", nil, "u: epsilon")),
+		w.Delete(t.Context(), "d"),
+		w.Put(t.Context(), talk("d", nil, "u: zeta")),
+		w.Close(t.Context()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for q, want := range map[string]string{"delta": "", "alpha": "ab", "epsilon": "", "zeta": "d", "one": "c"} {
+		if r := ask(t, x, Query{Text: q, Exclude: []string{""}}); r.Tier == TierAll && ids(r) != want || r.Tier != TierAll && want != "" {
+			t.Errorf("%s: %q, want %q", q, ids(r), want)
+		}
+	}
+	seen, err := x.Seen(t.Context())
+	if err != nil || !maps.Equal(seen, map[string]string{"ab": "card-ab", "c": "card-c", "d": "card-d"}) {
+		t.Errorf("%v %v", seen, err)
+	}
+	st, err := x.Status(t.Context())
+	if err != nil || st.Sessions != 3 || st.Turns != 3 || st.Bytes == 0 || st.Written.IsZero() || st.Built.IsZero() {
+		t.Errorf("%+v %v", st, err)
+	}
+	if err := w.Put(t.Context(), talk("e", nil, "u: x")); err == nil {
+		t.Error("a closed writer takes a session")
+	}
+}
+
+// A session of many batches is seen when its last turn is there, not before.
+func TestLongSession(t *testing.T) {
+	x := newIndex(t, talk("other", nil, "u: x"))
+	turn := strings.Repeat("many words in a turn ", 1000)
+	var lines []string
+	for range 450 { // two batches and more
+		lines = append(lines, "u: "+turn)
+	}
+	d := talk("long", nil, append(lines, "u: finale")...)
+	inner, batches := d.Turns, 0
+	d.Turns = func(yield func(session.Turn) bool) {
+		for t2 := range inner {
+			if t2.N == 300 {
+				batches++
+				seen, err := Open(x.root, Linger(0)).Seen(t.Context())
+				if err != nil || seen["long"] != "" {
+					t.Errorf("half written, seen as %q: %v", seen["long"], err)
+				}
+			}
+			if !yield(t2) {
+				return
+			}
+		}
+	}
+	putAll(t, x, d)
+	if batches != 1 {
+		t.Fatal("the session was not read")
+	}
+	if r := ask(t, x, Query{Text: "finale"}); ids(r) != "long" || r.Hits[0].Turn != 451 {
+		t.Errorf("%+v", r.Hits)
+	}
+	putAll(t, x, talk("long", nil, "u: short now"))
+	if r := ask(t, x, Query{Text: "finale"}); r.Total != 0 {
+		t.Errorf("%+v", r.Hits)
+	}
+	if turns, err := x.Turns(t.Context(), "long", 1, 500); err != nil || len(turns) != 1 {
+		t.Errorf("%d turns, %v", len(turns), err)
+	}
+}
+
+func TestRebuild(t *testing.T) {
+	x := newIndex(t, talk("old", nil, "u: words"))
+	old, _ := x.current()
+	boom := errors.New("boom")
+	if err := x.Rebuild(t.Context(), func(w *Writer) error {
+		return errors.Join(w.Put(t.Context(), talk("half", nil, "u: words")), w.Flush(t.Context()), boom)
+	}); !errors.Is(err, boom) {
+		t.Fatalf("%v", err)
+	}
+	if r := ask(t, x, Query{Text: "words"}); ids(r) != "old" {
+		t.Errorf("after a failed rebuild: %q", ids(r))
+	}
+	// A reader that has the old one open goes on reading it while the new one takes over.
+	err := x.View(t.Context(), func(v *View) error {
+		done := make(chan error)
+		go func() {
+			done <- x.Rebuild(t.Context(), func(w *Writer) error {
+				if r := ask(t, x, Query{Text: "words"}); ids(r) != "old" {
+					t.Errorf("during the rebuild: %q", ids(r))
+				}
+				return w.Put(t.Context(), talk("new", nil, "u: words"))
+			})
+		}()
+		for now := old; now == old; now, _ = x.current() {
+			time.Sleep(time.Millisecond)
+		}
+		r, err := v.Search(t.Context(), Query{Text: "words"})
+		if ids(r) != "old" {
+			t.Errorf("in the view: %q", ids(r))
+		}
+		go func() { done <- <-done }()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := ask(t, x, Query{Text: "words"}); ids(r) != "new" {
+		t.Errorf("after the rebuild: %q", ids(r))
+	}
+	if err := x.Rebuild(t.Context(), func(w *Writer) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	x.Close()
+	if r := ask(t, x, Query{}); r.Total != 0 {
+		t.Errorf("an empty index has %d", r.Total)
+	}
+	gens, _ := filepath.Glob(filepath.Join(x.dir, "*-*"))
+	if len(gens) > 1 {
+		t.Errorf("left behind: %v", gens)
+	}
+}
+
+// What a rebuild that died left behind goes with the next one; what one is
+// building stays.
+func TestDeadRebuild(t *testing.T) {
+	x := newIndex(t, talk("a", nil, "u: x"))
+	dead, err := x.newGeneration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err := x.newGeneration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer live.close()
+	if err := dead.close(); err != nil {
+		t.Fatal(err)
+	}
+	longAgo := time.Now().Add(-time.Hour)
+	for _, l := range []*lease{dead, live} {
+		if err := os.Chtimes(l.dir, longAgo, longAgo); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := x.Rebuild(t.Context(), func(*Writer) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dead.dir); err == nil {
+		t.Error("the dead rebuild is still there")
+	}
+	if _, err := os.Stat(live.dir); err != nil {
+		t.Error("the live rebuild is gone")
+	}
+}
+
+// Sessions in any order and in batches of any size give the same answers.
+func TestOrderDoesNotMatter(t *testing.T) {
+	docs := battery()
+	a := newIndex(t, docs...)
+	slices.Reverse(docs)
+	b := Open(t.TempDir() + "/index")
+	for _, d := range docs {
+		putAll(t, b, d)
+	}
+	for _, q := range []string{"", "zebra", "what is it", "file changes", "ok"} {
+		if d := cmp.Diff(ids(ask(t, a, Query{Text: q})), ids(ask(t, b, Query{Text: q}))); d != "" {
+			t.Errorf("%q: %s", q, d)
+		}
+	}
+}
