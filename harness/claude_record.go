@@ -207,7 +207,7 @@ func (p *claudeParser) system(r *claudeRecord) {
 // claudeAttachments are the kinds of context that Claude Code injects, as known.
 var claudeAttachments = words(`total_tokens_reminder hook_success hook_additional_context hook_system_message
 	hook_cancelled hook_blocking_error hook_non_blocking_error hook_error_during_execution hook_stopped_continuation
-	task_reminder todo_reminder skill_listing deferred_tools_delta mcp_instructions_delta agent_listing_delta
+	task_reminder todo_reminder skill_listing deferred_tools_delta deferred_tools_record mcp_instructions_delta agent_listing_delta
 	edited_text_file file nested_memory compact_file_reference plan_file_reference plan_mode plan_mode_exit
 	plan_mode_reentry auto_mode auto_mode_exit date_change command_permissions companion_intro read_truncation_notice
 	environment model session_context date remote_session_change prompt_snapshot directory invoked_skills

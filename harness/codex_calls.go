@@ -67,10 +67,11 @@ func (p *codexParser) functionCall(r gjson.Result, t time.Time) {
 	} else {
 		c = p.functionInput(name, r.Get("arguments"))
 	}
+	shown := name
 	if space := r.Get("namespace").Str; space != "" {
-		name = space + "." + name
+		shown = space + "." + name
 	}
-	i := p.call(codexItem, id, session.Turn{Tool: codexText(name), Input: codexText(c.text), Time: t},
+	i := p.call(codexItem, id, session.Turn{Tool: codexText(shown), Input: codexText(c.text), Time: t},
 		codexMark{patch: p.resolveAll(c.patch, c.dir), shell: p.resolveAll(c.shell, c.dir)})
 	if name == "exec" && c.script {
 		p.exec = i

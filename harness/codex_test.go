@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
 	"sessdex/session"
@@ -203,5 +205,27 @@ func TestCodexForgetsImages(t *testing.T) {
 		if turn.Output != "a boat" {
 			t.Fatalf("Output has %d bytes", len(turn.Output))
 		}
+	}
+}
+
+// Newer versions name the same tool "exec" in the namespace "functions": what a
+// script ran counts once either way.
+func TestCodexNamespacedCodeMode(t *testing.T) {
+	ar, err := txtar.ParseFile("testdata/codex/code_mode.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := ar.Files[0].Data
+	spaced := bytes.ReplaceAll(plain, []byte(`"name":"exec"`), []byte(`"namespace":"functions","name":"exec"`))
+	if bytes.Equal(plain, spaced) {
+		t.Fatal("the golden has no exec call")
+	}
+	want, _ := parseFile(t, CodexCLI, ar.Files[0].Name, plain)
+	got, turns := parseFile(t, CodexCLI, ar.Files[0].Name, spaced)
+	if got.Turns != want.Turns {
+		t.Errorf("counts with a namespace %+v, without %+v", got.Turns, want.Turns)
+	}
+	if !slices.ContainsFunc(turns, func(t session.Turn) bool { return t.Tool == "functions.exec" }) {
+		t.Error("the namespace is not shown")
 	}
 }
