@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"unicode"
 
 	"sessdex/session"
 )
@@ -15,12 +17,19 @@ import (
 // ErrTag means that a word cannot be a tag.
 var ErrTag = errors.New("a tag is 1 to 64 letters, digits and . _ - : / without spaces")
 
-var tagForm = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N}._:/\-]{0,63}$`)
+const maxTag = 64 // runes
 
 // CleanTag is the tag a person means: lower case, without a leading "#".
 func CleanTag(s string) (string, error) {
 	t := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(s), "#"))
-	if !tagForm.MatchString(t) {
+	n := 0
+	for _, r := range t {
+		word := unicode.IsLetter(r) || unicode.IsDigit(r)
+		if n++; n > maxTag || !word && (n == 1 || !strings.ContainsRune("._:/-", r)) {
+			return "", fmt.Errorf("tag %q: %w", s, ErrTag)
+		}
+	}
+	if n == 0 {
 		return "", fmt.Errorf("tag %q: %w", s, ErrTag)
 	}
 	return t, nil
@@ -103,7 +112,11 @@ var shellTools = map[string]bool{
 // IsShell reports whether a tool of that name runs shell commands.
 func IsShell(tool string) bool { return shellTools[strings.ToLower(tool)] }
 
-var commandStart = regexp.MustCompile(`(?:^|[\n;|&(]|&&|\|\|)\s*(?:sudo\s+|[A-Z_][A-Z0-9_]*=\S*\s+|npx\s+|uv run\s+|poetry run\s+|pnpm exec\s+)*([a-zA-Z0-9_.-]+)`)
+// commandStart finds the programs that a script starts. It is compiled on first
+// use: most runs of the program never need it.
+var commandStart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\n;|&(]|&&|\|\|)\s*(?:sudo\s+|[A-Z_][A-Z0-9_]*=\S*\s+|npx\s+|uv run\s+|poetry run\s+|pnpm exec\s+)*([a-zA-Z0-9_.-]+)`)
+})
 
 func (g *tagger) turn(t *session.Turn) {
 	if g.langs == nil {
@@ -124,7 +137,7 @@ func (g *tagger) turn(t *session.Turn) {
 	if len(script) > 4096 { // a here-document: what runs stands at its beginning
 		script = script[:4096]
 	}
-	for _, m := range commandStart.FindAllStringSubmatch(script, -1) {
+	for _, m := range commandStart().FindAllStringSubmatch(script, -1) {
 		if p := programs[m[1]]; p != "" {
 			g.tools[p] = true
 		}
