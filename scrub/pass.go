@@ -93,6 +93,7 @@ func (p *Pass) run(b []byte, isJSON bool) []byte {
 		}
 		in, p.out, p.spare = p.out, p.spare, p.out
 	}
+	p.scan.release()
 	if cap(p.flat) > keep {
 		p.flat = nil
 	}

@@ -75,6 +75,14 @@ func (s *scan) secrets(t []byte) []span {
 	return s.merge()
 }
 
+// release lets go of the text, and of the list of findings if it grew large.
+func (s *scan) release() {
+	s.t = nil
+	if cap(s.found) > 1<<12 {
+		s.found = nil
+	}
+}
+
 // tooComplex is the rule id of text on which the scrubber gave up.
 var tooComplex = &rule{id: "too-complex", index: -1}
 
