@@ -160,3 +160,26 @@ func TestReadLine(t *testing.T) {
 		}
 	}
 }
+
+// Whatever comes in, the server ends when its input does, and writes only JSON
+// messages.
+func FuzzStdio(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":7,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"tools/list"}`, "[]\n{}\n\"\"",
+		`{"jsonrpc":"2.0","id":{"a":1},"method":"tools/call","params":{"name":"get_session","arguments":{}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{}}`, "\x00\r\n\xff",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var out bytes.Buffer
+		if err := new(Service).ServeStdio(t.Context(), bytes.NewReader(in), &out); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if !json.Valid([]byte(line)) || !strings.HasSuffix(line, "\n") {
+				t.Errorf("%q made it write %q", in, line)
+			}
+		}
+	})
+}

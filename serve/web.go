@@ -216,7 +216,7 @@ func resultSummary(reply *SearchReply, asked bool) (summary, empty string) {
 
 func newHitView(h Hit) hitView {
 	v := hitView{Hit: h, URL: turnURL(h.ID, "", h.Turn)}
-	v.Files = few(h.Files, maxFiles)
+	v.Files = few(within(h.Dir, h.Files), maxFiles)
 	for _, p := range pieces(h.Snippet, h.Marks) {
 		v.Pieces = append(v.Pieces, piece{webSpaces(p.Text), p.Mark})
 	}
