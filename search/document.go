@@ -83,6 +83,7 @@ func sessionDocument(c *session.Card, version string, said, told *counter, block
 		keywordField(fieldTag, false, keys(c.AllTags()...)...),
 		keywordField(fieldFile, false, suffixes(firstPaths(c)...)...),
 		keywordField(fieldNative, false, keys(c.NativeID)...),
+		keywordField(fieldParent, false, keys(c.Parent)...),
 		storedField(fieldHit, hit),
 		storedField(fieldBlocks, blocks),
 	} {

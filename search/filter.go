@@ -20,7 +20,7 @@ type filter struct {
 	tags, files                   []string
 	role                          []string
 	since, until                  time.Time
-	viewer                        string
+	viewer, parent                string
 	exclude                       []string
 	subagents                     bool
 }
@@ -28,7 +28,7 @@ type filter struct {
 func newFilter(q Query, p Parsed, now time.Time) filter {
 	f := filter{
 		tags: append(p.Tags, q.Tags...), files: p.Files, role: append(lower(p.Role), lower(q.Role)...),
-		since: q.Since, until: q.Until, viewer: q.Viewer, exclude: q.Exclude, subagents: q.Subagents,
+		since: q.Since, until: q.Until, viewer: q.Viewer, exclude: q.Exclude, parent: q.Parent, subagents: q.Subagents || q.Parent != "",
 	}
 	f.harness = alternatives(p.Harness, q.Harness)
 	f.branch = alternatives(p.Branch, one(q.Branch))
@@ -89,6 +89,9 @@ func (f *filter) apply(ctx context.Context, r index.IndexReader, t *table) ([]bo
 	n := narrow{ctx: ctx, r: r, t: t, pass: pass}
 	if f.viewer != "" {
 		n.keep(fieldViewer, f.viewer)
+	}
+	if f.parent != "" {
+		n.keep(fieldParent, strings.ToLower(f.parent))
 	}
 	for _, l := range f.harness {
 		n.keep(fieldHarness, lower(l)...)

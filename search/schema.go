@@ -30,7 +30,7 @@ import (
 //	about   words     repository, branches, paths, tags, ids, models, pull requests
 //	row     keyword+  id, last activity, sub-agent, card version (see table.go)
 //	facet   keyword+  "h=claude-code", "t=tag", "r=repo", "b=branch", "f=path", "o=owner"
-//	harness, owner, viewer, repo, branch, tag, file, native
+//	harness, owner, viewer, repo, branch, tag, file, native, parent
 //	        keyword   lower case; see filter.go for the forms
 //	hit     stored    JSON of storedHit
 //	blocks  stored    first pieces of the session's blocks (see table.go)
@@ -38,7 +38,7 @@ import (
 // Words are scored with BM25; keyword+ has doc values; nothing else is kept, and
 // no term positions: phrases are checked on the stored text, which is a third of
 // their size.
-const schemaVersion = "sessdex search 1"
+const schemaVersion = "sessdex search 2"
 
 const (
 	fieldText  = "text"
@@ -60,6 +60,7 @@ const (
 	fieldTag     = "tag"
 	fieldFile    = "file"
 	fieldNative  = "native"
+	fieldParent  = "parent"
 
 	fieldHit    = "hit"
 	fieldBlocks = "blocks"

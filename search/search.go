@@ -42,6 +42,7 @@ type Query struct {
 	Since     time.Time // last activity at or after
 	Until     time.Time // last activity before
 	Subagents bool      // show sub-agent sessions too
+	Parent    string    // only the sub-agent sessions that this one, by its harness's own id, started
 	Exclude   []string  // session ids that must not come back
 	Viewer    string    // who asks: only what they own or may read; empty: everything
 	Sort      string    // Relevance (default with words) or Recent (default without)

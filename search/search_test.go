@@ -240,6 +240,8 @@ func TestFilters(t *testing.T) {
 		{Query{Author: "bob"}, "b"},
 		{Query{Author: "bob@example.org"}, "b"},
 		{Query{Viewer: "cat", Subagents: true}, "b c"},
+		{Query{Parent: "native-A"}, "c"},
+		{Query{Parent: "native-b"}, ""},
 		{Query{Viewer: "ann"}, "a d"},
 		{Query{Viewer: "nobody"}, ""},
 		{Query{Since: day(2)}, "b"},

@@ -146,7 +146,18 @@ func (sum *Summary) turn(t *session.Turn) {
 
 // children lists the sub-agent sessions that a session started.
 func (s *Service) children(ctx context.Context, card *session.Card) ([]string, error) {
-	return []string{}, nil
+	ids := []string{}
+	res, err := s.Index.Search(ctx, search.Query{Parent: card.NativeID, Limit: maxChildren})
+	if errors.Is(err, search.ErrMissing) {
+		return ids, nil // the card and the transcript are still there
+	}
+	if err != nil {
+		return ids, s.indexError(err)
+	}
+	for _, h := range res.Hits {
+		ids = append(ids, h.ID)
+	}
+	return ids, nil
 }
 
 // Resume is the command that goes on with a session in its own harness, and the

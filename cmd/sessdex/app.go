@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -154,7 +155,9 @@ func (a *app) service(ctx context.Context) (*serve.Service, error) {
 	if addr == "" {
 		addr = "file:" + filepath.Join(dir, "store")
 	}
-	if a.opened, err = blobstore.Open(addr, a.getenv); err != nil {
+	if a.opened, err = blobstore.Open(addr, a.getenv); errors.Is(err, fs.ErrInvalid) {
+		return nil, usageError{err}
+	} else if err != nil {
 		return nil, err
 	}
 	scrubber, err := a.scrubber(dir)
@@ -176,13 +179,23 @@ func (a *app) service(ctx context.Context) (*serve.Service, error) {
 	}, nil
 }
 
-// ready is service, for commands that write: the store is made and waited for.
+// ready is service, for commands that write: the store is made where it is not
+// there, and waited for.
 func (a *app) ready(ctx context.Context) (*serve.Service, error) {
 	s, err := a.service(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s, blobstore.Ready(ctx, a.opened, nil)
+	for _, w := range blobstore.Warnings(a.opened) {
+		fmt.Fprintln(a.errOut, "sessdex: warning: "+shown(w))
+	}
+	said := false
+	return s, blobstore.Ready(ctx, a.opened, func(err error, _ time.Duration) {
+		if !said {
+			fmt.Fprintf(a.errOut, "sessdex: waiting for %s: %s\n", a.opened, oneError(err))
+		}
+		said = true
+	})
 }
 
 // scrubber makes the scrubber with this library's mask key, which is made on

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -95,10 +96,15 @@ func (a *app) doctor(ctx context.Context) []check {
 	return out
 }
 
-// checkStore reaches the store and counts the sessions in it, as it is: it makes
-// nothing.
+// storePatience is how long doctor tries the store.
+const storePatience = 5 * time.Second
+
+// checkStore tries the promises that the store must keep on an object of its own,
+// and counts the sessions.
 func (a *app) checkStore(ctx context.Context, s *serve.Service) (int, error) {
-	if err := blobstore.Ready(ctx, a.opened, nil); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	if err := blobstore.Probe(ctx, a.opened); err != nil {
 		return 0, err
 	}
 	n := 0

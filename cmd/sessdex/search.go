@@ -66,7 +66,7 @@ A file is given by its path, its base name or any run of its folders.`,
 	f.StringVar(&q.Sort, "sort", "", "relevance or recent")
 	f.StringSliceVar(&q.Harness, "harness", nil, "only these harnesses")
 	f.StringSliceVar(&q.Tags, "tag", nil, "only sessions with all these tags")
-	f.StringVar(&q.File, "file", "", "only sessions that edited this file")
+	f.StringVar(&q.File, "file", "", "only sessions that touched this file: a path, a base name or a run of folders")
 	f.StringVar(&q.Branch, "branch", "", "only sessions on this git branch")
 	f.StringVar(&q.Repo, "repo", "", "only sessions in this repository")
 	f.StringVar(&q.Author, "author", "", "only sessions of this person")
