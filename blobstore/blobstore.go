@@ -33,7 +33,10 @@ import (
 // written). Every method honours ctx.
 type Store interface {
 	// Get opens an object. The reader fails with ErrDamaged at its end when the
-	// bytes do not match the SHA-256 recorded by Put. The caller closes it.
+	// bytes do not match the SHA-256 recorded by Put, so a caller that acts on an
+	// object reads it to io.EOF first. It gives one object's bytes: where that is
+	// replaced meanwhile and no longer to be had, it fails with ErrLostRace. The
+	// caller closes it.
 	Get(ctx context.Context, key string) (io.ReadCloser, Info, error)
 
 	// Put stores size bytes of r (exactly; more or fewer is an error and stores

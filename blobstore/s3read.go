@@ -56,16 +56,18 @@ func (r *s3Reader) reopen() error {
 		}
 	}
 	var head http.Header
+	var now minio.ObjectInfo
 	_, err := r.s.do(r.ctx, func() (err error) {
-		r.body, _, head, err = r.s.client.GetObject(r.ctx, r.s.bucket, r.name, opts)
+		r.body, now, head, err = r.s.client.GetObject(r.ctx, r.s.bucket, r.name, opts)
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		r.body = http.NoBody
-		if lostRace(err) {
-			return fmt.Errorf("replaced while it was read: %w", ErrLostRace)
-		}
+	}
+	switch {
+	case err != nil && lostRace(err), err == nil && now.ETag != r.etag: // some servers do not look at If-Match here
+		return fmt.Errorf("replaced while it was read: %w", ErrLostRace)
+	case err != nil:
 		return r.s.cause(r.ctx, err)
 	case r.off > 0 && !strings.HasPrefix(head.Get("Content-Range"), fmt.Sprintf("bytes %d-", r.off)):
 		return fmt.Errorf("%w: the server cannot go on in the middle of an object", ErrUnavailable)
