@@ -101,6 +101,7 @@ type param struct{ Name, Value string }
 
 type link struct {
 	Label, URL string
+	Full       string // what Label shortens
 	Count      int
 	On         bool
 }
@@ -229,7 +230,7 @@ func newFacetView(values url.Values, f param, found []search.Facet) facetView {
 		if v.Value == "" {
 			continue
 		}
-		l := link{Label: v.Value, Count: v.Count, On: slices.Contains(values[f.Name], v.Value)}
+		l := link{Label: pathEnd(v.Value), Full: v.Value, Count: v.Count, On: slices.Contains(values[f.Name], v.Value)}
 		switch {
 		case l.On:
 			l.URL = without(values, f.Name, v.Value)
@@ -241,6 +242,18 @@ func newFacetView(values url.Values, f param, found []search.Facet) facetView {
 		view.Links = append(view.Links, l)
 	}
 	return view
+}
+
+// pathEnd is the end of a long path or name, which tells more than its beginning.
+func pathEnd(s string) string {
+	if len(s) <= 32 {
+		return s
+	}
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' })
+	if len(parts) < 3 {
+		return s
+	}
+	return "…/" + strings.Join(parts[len(parts)-2:], "/")
 }
 
 // with, withMore and without are the page's own URL with one parameter changed.

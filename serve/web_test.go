@@ -162,6 +162,17 @@ func TestWebText(t *testing.T) {
 	}
 }
 
+func TestPathEnd(t *testing.T) {
+	for in, want := range map[string]string{
+		"main": "main", "client/client.go": "client/client.go", "/home/ann/workspace/shop/client/client.go": "…/client/client.go",
+		`C:\Users\ann\workspace\shop\client.go`: "…/shop/client.go", "github.com/a-long-name-of-a-person-or-team": "github.com/a-long-name-of-a-person-or-team",
+	} {
+		if got := pathEnd(in); got != want {
+			t.Errorf("pathEnd(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestURLs(t *testing.T) {
 	values := url.Values{"q": {"a b"}, "tag": {"x", "y"}, "offset": {"40"}}
 	for _, test := range []struct{ got, want string }{
