@@ -32,6 +32,7 @@ func countedField(name string, c *counter) *field {
 }
 
 // keywordField is a field of exact terms, with doc values where they are read back.
+// Bleve loses terms of such a field in merges when they have a frequency.
 func keywordField(name string, docValues bool, terms ...string) *field {
 	f := &field{name: name, options: index.IndexField | index.SkipFreqNorm, terms: terms}
 	if docValues {
@@ -66,12 +67,12 @@ func (f *field) Analyze() {
 	for _, s := range f.texts {
 		c.add(s)
 	}
-	for _, s := range f.terms {
-		c.count(s, 0) // a keyword has no frequency to keep
-	}
 	f.freqs, f.length = c.freqs, c.length
 	if f.freqs == nil {
-		f.freqs = index.TokenFrequencies{}
+		f.freqs = make(index.TokenFrequencies, len(f.terms))
+	}
+	for _, s := range f.terms {
+		f.freqs[s] = never
 	}
 }
 
@@ -94,24 +95,37 @@ func (c *counter) add(text string) {
 			last = t.word
 			c.length++
 		}
-		if tf := c.freqs[string(t.term)]; tf != nil {
+		switch tf := c.freqs[string(t.term)]; tf {
+		case nil:
+			c.freqs[string(t.term)] = once
+		case once:
+			c.freqs[string(t.term)] = c.more(2)
+		default:
 			tf.SetFrequency(tf.Frequency() + 1)
-			return
 		}
-		c.count(string(t.term), 1)
 	})
 }
 
-// count takes a term that is new.
-func (c *counter) count(term string, times int) {
-	if c.freqs == nil {
-		c.freqs = index.TokenFrequencies{}
-	}
+// Most terms stand in a document once and keywords have no frequency at all; they
+// share these, which nobody changes.
+var (
+	once  = withFrequency(1)
+	never = withFrequency(0)
+)
+
+func withFrequency(n int) *index.TokenFreq {
+	tf := new(index.TokenFreq)
+	tf.SetFrequency(n)
+	return tf
+}
+
+// more is a frequency that can grow.
+func (c *counter) more(n int) *index.TokenFreq {
 	if len(c.slab) == cap(c.slab) {
 		c.slab = make([]index.TokenFreq, 0, max(8, min(2*cap(c.slab), 1024)))
 	}
 	c.slab = append(c.slab, index.TokenFreq{})
 	tf := &c.slab[len(c.slab)-1]
-	tf.SetFrequency(times)
-	c.freqs[term] = tf
+	tf.SetFrequency(n)
+	return tf
 }

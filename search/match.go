@@ -14,7 +14,9 @@ import (
 // 2009, section 3. Bleve's own scorer takes the number of distinct terms for the
 // length of all documents, which changes with every merge of segments, so scores
 // are made here from the postings. The average length is fixed: a score then
-// depends on the document and the rarity of the word only.
+// depends on the document and the rarity of the word only. Frequencies count with
+// their square root, since the output of tools repeats a word many times without
+// being about it.
 const (
 	bm25K1 = 1.2
 	bm25B  = 0.75
@@ -27,6 +29,7 @@ func idf(docs, all uint64) float64 {
 // bm25 is the part of the score that depends on the document: of a word that
 // stands freq times in length words.
 func bm25(freq, length, average float64) float64 {
+	freq = math.Sqrt(freq)
 	return freq * (bm25K1 + 1) / (freq + bm25K1*(1-bm25B+bm25B*length/average))
 }
 

@@ -192,7 +192,12 @@ func (pl *plan) covered(mask uint64) int {
 	return n
 }
 
-// counter of documents that hold a token in a field.
+// share is the part of the query's words that the masked tokens hold.
+func (pl *plan) share(mask uint64) float64 {
+	return float64(pl.covered(mask)) / float64(len(pl.terms))
+}
+
+// countDocs is the number of documents that hold a token in a field.
 func countDocs(r index.IndexReader, field, token string) (uint64, error) {
 	f, err := r.TermFieldReader(nil, []byte(token), field, false, false, false)
 	if err != nil {

@@ -19,13 +19,16 @@ const (
 
 // The weights of a session's score. Turns count with their scores, best first,
 // each decay times the one before; to them comes what the session's own
-// document scores.
+// document scores. A session's sum is multiplied with the share of the words that
+// it holds.
 const (
 	decay       = 0.6
 	saidWeight  = 0.5
 	toldWeight  = 0.5
 	titleWeight = 0.6
 	aboutWeight = 0.4
+
+	together = 0.5 // more, at most, for a turn that holds all the words
 
 	mostShare = 0.6
 	someShare = 0.3
@@ -38,7 +41,7 @@ const (
 
 // average lengths in words that BM25 takes for normal.
 var averages = map[string]float64{
-	fieldText: 200, fieldSaid: 300, fieldTold: 1500, fieldTitle: 10, fieldAbout: 150,
+	fieldText: 100, fieldSaid: 300, fieldTold: 1500, fieldTitle: 10, fieldAbout: 150,
 }
 
 // search is the state of one query.
@@ -128,7 +131,7 @@ func (s *search) match(slots []slot) (map[int]*found, error) {
 	for _, f := range by {
 		weight := 1.0
 		for _, t := range f.best[:f.turns] {
-			f.score += weight * float64(t.score)
+			f.score += weight * float64(t.score) * (1 + together*s.plan.share(t.mask))
 			weight *= decay
 		}
 	}
@@ -189,8 +192,7 @@ func (s *search) tier(by map[int]*found) (string, []*found) {
 		if c < need(someShare) {
 			continue
 		}
-		share := float64(c) / float64(n)
-		f.score *= share * share
+		f.score *= s.plan.share(f.mask)
 		some = append(some, f)
 		if c >= need(mostShare) {
 			most = append(most, f)
