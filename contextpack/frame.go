@@ -26,16 +26,17 @@ type notes struct {
 }
 
 // headerShare is the part of the budget, in percent, that the header may take: a
-// hostile title must not crowd out the session. An ordinary header, notes
-// included, takes less than this of the smallest budget.
+// hostile title must not crowd out the session. An ordinary header takes less than
+// this of the smallest budget.
 const headerShare = 40
 
-// fittingOrigin is the origin as wide as its share of the budget allows, all notes
-// included: the same for every selection, so that selections can be compared.
-func fittingOrigin(v *vocabulary, card *session.Card, budget int, worst notes) string {
+// fittingOrigin is the origin as wide as the header's share of the budget allows:
+// the same for every selection, so that selections can be compared.
+func fittingOrigin(v *vocabulary, card *session.Card, budget int) string {
+	n := notes{shown: card.Turns.Total(), total: card.Turns.Total(), toolsLeft: card.Turns.Tool}
 	for width := 120; ; width /= 2 {
 		fields := origin(card, width)
-		if width == 0 || v.count(header(anyBoundary(v), fields, worst)) <= budget*headerShare/100 {
+		if width == 0 || v.count(header(anyBoundary(v), fields, n)) <= budget*headerShare/100 {
 			return fields
 		}
 	}

@@ -43,7 +43,7 @@ func (p *Packer) Pack(ctx context.Context, card *session.Card, read Reader, opts
 	if err := f.start(); err != nil {
 		return nil, fmt.Errorf("pack session %s: %w", card.ID, err)
 	}
-	f.origin = fittingOrigin(v, card, opts.MaxTokens, f.worstNotes())
+	f.origin = fittingOrigin(v, card, opts.MaxTokens)
 	pack, err := f.pack()
 	if err != nil {
 		return nil, fmt.Errorf("pack session %s: %w", card.ID, err)

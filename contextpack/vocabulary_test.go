@@ -66,7 +66,7 @@ func TestCountEveryRune(t *testing.T) {
 	}
 	var b strings.Builder
 	for r := rune(0); r <= 0x10ffff; r += rune(step) {
-		if r >= 0x3000 && r%7 != 0 && step == 1 { // large blocks of one class
+		if r >= 0x3000 && r%41 != 0 && step == 1 { // large blocks of one class
 			continue
 		}
 		b.WriteString("a" + string(r) + "b " + string(r) + "X" + string(r) + "\n")
@@ -107,7 +107,7 @@ func TestCountHostileRuns(t *testing.T) {
 			t.Errorf("%s: %d tokens, %v", name, n, err)
 		}
 		for _, unit := range []string{" ", "=", "\n", "字", "aB", "́", "😀"} {
-			if _, err := Count(name, strings.Repeat(unit, 1<<19)); err != nil {
+			if _, err := Count(name, strings.Repeat(unit, 1<<17)); err != nil {
 				t.Error(err)
 			}
 		}
