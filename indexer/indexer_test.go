@@ -290,6 +290,26 @@ func TestSyncFollowsTheBucket(t *testing.T) {
 	}
 }
 
+// A library that shows nothing at all is rather not there than emptied.
+func TestSyncDoesNotTakeAnAbsentLibraryForAnEmptyOne(t *testing.T) {
+	ctx := context.Background()
+	m := populated(t)
+	m.imp(t, indexer.ImportOptions{})
+	m.Library = library.New(blobstore.NewMemory(), "ws")
+	if _, err := m.Sync(ctx, nil); !errors.Is(err, indexer.ErrEmptyLibrary) {
+		t.Errorf("sync with nothing in the library: %v", err)
+	}
+	if got := m.find(t, "zeppelin"); len(got) != 1 {
+		t.Errorf("after it zeppelin finds %v", got)
+	}
+	if rep, err := m.Reindex(ctx, nil); err != nil || rep.Sessions != 0 {
+		t.Errorf("reindex: %+v, %v", rep, err)
+	}
+	if got := m.find(t, "zeppelin"); len(got) != 0 {
+		t.Errorf("after a reindex zeppelin finds %v", got)
+	}
+}
+
 func TestSyncReportsWhatItCannotRead(t *testing.T) {
 	ctx := context.Background()
 	m := populated(t)

@@ -3,6 +3,7 @@ package indexer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"sessdex/library"
@@ -19,6 +20,10 @@ type SyncReport struct {
 	Failures []FileReason `json:"failures"` // sessions that could not be read; never nil
 	TookMS   int64        `json:"took_ms"`
 }
+
+// ErrEmptyLibrary means that a library which had sessions shows none. Sync leaves
+// the index as it is; Reindex makes it empty, too.
+var ErrEmptyLibrary = errors.New("is its disk or bucket there? If the sessions are really gone, run `sessdex reindex`")
 
 // Sync brings the index in line with the bucket: sessions whose card the index
 // has not seen are read and put in, those that are gone are taken out. It costs
@@ -43,6 +48,10 @@ func (x *Indexer) Sync(ctx context.Context, progress func(Progress)) (*SyncRepor
 			todo = append(todo, ref)
 		}
 		delete(seen, ref.ID)
+	}
+	if rep.Sessions == 0 && len(seen) > 0 {
+		// A disk that is not mounted looks like this, too.
+		return rep, fmt.Errorf("sync: %s holds no session, but the index has %d: %w", x.Library.Address(), len(seen), ErrEmptyLibrary)
 	}
 	if len(todo) == 0 && len(seen) == 0 {
 		rep.TookMS = time.Since(start).Milliseconds()
