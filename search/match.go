@@ -41,7 +41,14 @@ type scores struct {
 
 var scoresPool = sync.Pool{New: func() any { return new(scores) }}
 
-func newScores() *scores { return scoresPool.Get().(*scores) }
+// newScores is room for about so many documents.
+func newScores(docs uint64) *scores {
+	s := scoresPool.Get().(*scores)
+	if n := int(docs + docs/4); cap(s.score) < n {
+		s.score, s.mask = make([]float32, 0, n), make([]uint64, 0, n)
+	}
+	return s
+}
 
 func (s *scores) free() {
 	clear(s.score)
@@ -50,34 +57,44 @@ func (s *scores) free() {
 	scoresPool.Put(s)
 }
 
+// grow makes room for a document's number.
 func (s *scores) grow(doc uint64) {
-	for n := uint64(len(s.score)); n <= doc; n = uint64(len(s.score)) {
-		if doc < uint64(cap(s.score)) && doc < uint64(cap(s.mask)) {
-			s.score, s.mask = s.score[:doc+1], s.mask[:doc+1]
-			return
-		}
-		size := max(2*n, doc+1, 4096)
-		score, mask := make([]float32, doc+1, size), make([]uint64, doc+1, size)
-		copy(score, s.score)
-		copy(mask, s.mask)
-		s.score, s.mask = score, mask
+	n := int(doc) + 1
+	if n <= len(s.score) {
+		return
 	}
+	if n > cap(s.score) || n > cap(s.mask) {
+		size := max(2*len(s.score), n, 4096)
+		s.score = append(make([]float32, 0, size), s.score...)
+		s.mask = append(make([]uint64, 0, size), s.mask...)
+	}
+	s.score, s.mask = s.score[:n], s.mask[:n]
 }
 
 // How far common words are followed. In a large index, documents are found by the
 // query's rare words; a word that more than commonShare of them hold adds to
 // the score of those only.
 const (
-	manyDocs    = 200_000
+	manyDocs    = 50_000
 	commonShare = 0.01
 	rareEnough  = 3 // at least so many words find documents
 	checkEvery  = 1 << 12
 )
 
-// add looks up one token in a field and adds to the scores. With only, documents
-// that hold nothing else yet are passed over.
-func (s *scores) add(ctx context.Context, r index.IndexReader, field string, sl slot, all uint64, average float64, only bool) (err error) {
-	f, err := r.TermFieldReader(ctx, []byte(sl.token), field, true, true, false)
+// A posting is one token in one field of an index.
+type posting struct {
+	ctx     context.Context
+	r       index.IndexReader
+	field   string
+	slot    slot
+	all     uint64  // documents in the index
+	average float64 // length of the field
+}
+
+// add looks up a token and adds to the scores of the documents that hold it. With
+// only, those that hold nothing else yet are passed over.
+func (s *scores) add(p posting, only bool) (err error) {
+	f, err := p.r.TermFieldReader(p.ctx, []byte(p.slot.token), p.field, true, true, false)
 	if err != nil {
 		return err
 	}
@@ -86,30 +103,54 @@ func (s *scores) add(ctx context.Context, r index.IndexReader, field string, sl 
 	if docs == 0 {
 		return nil
 	}
-	weight := sl.weight * idf(docs, all)
+	weight := p.slot.weight * idf(docs, p.all)
+	take := func(d *index.TermFieldDoc) {
+		doc := d.ID.Value()
+		s.score[doc] += float32(weight * bm25(float64(d.Freq), 1/(d.Norm*d.Norm), p.average))
+		s.mask[doc] |= p.slot.bit
+	}
+	if only {
+		return s.addOnly(p, f, take)
+	}
 	var d index.TermFieldDoc
 	for n := 1; ; n++ {
 		next, err := f.Next(d.Reset())
 		if err != nil || next == nil {
 			return err
 		}
-		if n%checkEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if n%checkEvery == 0 && p.ctx.Err() != nil {
+			return p.ctx.Err()
 		}
-		doc := next.ID.Value()
-		if doc >= uint64(len(s.score)) {
-			if only {
-				return nil
-			}
-			s.grow(doc)
-		}
-		if only && s.mask[doc] == 0 {
+		s.grow(next.ID.Value())
+		take(next)
+	}
+}
+
+// addOnly visits the documents that have a score and hold the token.
+func (s *scores) addOnly(p posting, f index.TermFieldReader, take func(*index.TermFieldDoc)) error {
+	var d index.TermFieldDoc
+	var id index.IndexInternalID
+	at := uint64(0) // the document f stands at, plus one
+	for doc, mask := range s.mask {
+		if mask == 0 || uint64(doc)+1 < at {
 			continue
 		}
-		length := 1 / (next.Norm * next.Norm)
-		s.score[doc] += float32(weight * bm25(float64(next.Freq), length, average))
-		s.mask[doc] |= sl.bit
+		if uint64(doc)+1 > at {
+			if p.ctx.Err() != nil {
+				return p.ctx.Err()
+			}
+			id = index.NewIndexInternalID(id, uint64(doc))
+			next, err := f.Advance(id, d.Reset())
+			if err != nil || next == nil {
+				return err
+			}
+			at = next.ID.Value() + 1
+		}
+		if at == uint64(doc)+1 {
+			take(&d)
+		}
 	}
+	return nil
 }
 
 // A found is one session with what the query found of it.

@@ -92,15 +92,15 @@ func (s *search) withPhrase(phrase []term) (map[int]turnScore, error) {
 
 // scan scores turns by tokens and visits those of the sessions that pass.
 func (s *search) scan(slots []slot, visit func(row int, t turnScore)) error {
-	turns := newScores()
-	defer turns.free()
 	reader := s.v.l.turns.reader
 	all, err := reader.DocCount()
 	if err != nil {
 		return err
 	}
+	turns := newScores(all)
+	defer turns.free()
 	for _, sl := range slots {
-		if err := turns.add(s.ctx, reader, fieldText, sl, all, averages[fieldText], false); err != nil {
+		if err := turns.add(posting{s.ctx, reader, fieldText, sl, all, averages[fieldText]}, false); err != nil {
 			return err
 		}
 	}

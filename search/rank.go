@@ -87,13 +87,13 @@ func (s *search) rank() ([]*found, string, error) {
 
 // match scores turns and sessions by tokens.
 func (s *search) match(slots []slot) (map[int]*found, error) {
-	turns := newScores()
-	defer turns.free()
 	reader := s.v.l.turns.reader
 	all, err := reader.DocCount()
 	if err != nil {
 		return nil, err
 	}
+	turns := newScores(all)
+	defer turns.free()
 	type counted struct {
 		slot
 		docs uint64
@@ -120,7 +120,7 @@ func (s *search) match(slots []slot) (map[int]*found, error) {
 		if c.docs > 0 {
 			rare++
 		}
-		if err := turns.add(s.ctx, reader, fieldText, c.slot, all, averages[fieldText], only); err != nil {
+		if err := turns.add(posting{s.ctx, reader, fieldText, c.slot, all, averages[fieldText]}, only); err != nil {
 			return nil, err
 		}
 	}
@@ -153,9 +153,9 @@ func (s *search) matchSessions(by map[int]*found, slots []slot) error {
 		if letters := roleLetters(s.f.role); letters != "" && letters != part.role {
 			continue
 		}
-		sc := newScores()
+		sc := newScores(all)
 		for _, sl := range slots {
-			if err := sc.add(s.ctx, reader, part.field, sl, all, averages[part.field], false); err != nil {
+			if err := sc.add(posting{s.ctx, reader, part.field, sl, all, averages[part.field]}, false); err != nil {
 				sc.free()
 				return err
 			}
