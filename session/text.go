@@ -29,7 +29,7 @@ func OneLine(s string, n int) string {
 				_, size := utf8.DecodeLastRuneInString(out)
 				out = out[:len(out)-size]
 			}
-			return out + "…"
+			return strings.TrimRight(out, " ") + "…"
 		}
 		if space {
 			b.WriteByte(' ')
