@@ -16,7 +16,8 @@ import (
 //
 // turns: a document for each piece of a turn, id "<session>/<n>" or "<session>/<n>.<k>"
 //
-//	text    words     what was said, thought, called and returned
+//	text    words     what was said, thought, called and returned; not of our own
+//	                  tools' calls (session.Turn.Echo), which would echo the question
 //	at      keyword+  role letter and session id: "u0f3k…", "a…", "t…", "s…"; upper
 //	                  case where the turn was undone
 //	block   stored    this piece and the following ones (see piece.go); only
@@ -38,7 +39,7 @@ import (
 // Words are scored with BM25; keyword+ has doc values; nothing else is kept, and
 // no term positions: phrases are checked on the stored text, which is a third of
 // their size.
-const schemaVersion = "sessdex search 2"
+const schemaVersion = "sessdex search 3"
 
 const (
 	fieldText  = "text"

@@ -430,3 +430,20 @@ func TestView(t *testing.T) {
 		t.Error("a cancelled search answers")
 	}
 }
+
+// A session that asked us is not found by what it asked for and was answered, but
+// its turns are kept whole.
+func TestOurOwnAnswersAreNotFound(t *testing.T) {
+	x := newIndex(t,
+		talk("origin", nil, "u: why does the heliograph stall"),
+		talk("asker", nil, "u: take up the earlier work", "t: mcp__sessdex__search_sessions | query: heliograph stall | 1. origin: why does the heliograph stall",
+			"t: functions.exec | call it | "+session.PackOpen+"0123456789abcdef] why does the heliograph stall"),
+	)
+	if got := ids(ask(t, x, Query{Text: "heliograph stall"})); got != "origin" {
+		t.Errorf("found %q, want only the session that is about it", got)
+	}
+	turns, err := x.Turns(t.Context(), "asker", 2, 2)
+	if err != nil || len(turns) != 1 || !strings.Contains(turns[0].Output, "heliograph") {
+		t.Errorf("the turn is %+v, %v", turns, err)
+	}
+}

@@ -26,6 +26,9 @@ type View struct {
 // View calls f with the index as it is now. Like every reading call it fails with
 // ErrMissing, ErrForeign, ErrDamaged or ErrBusy where there is no index to ask.
 func (x *Index) View(ctx context.Context, f func(*View) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	l, err := x.read(ctx)
 	if err != nil {
 		return err

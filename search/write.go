@@ -97,6 +97,8 @@ type put struct {
 	first     *document.Document // the piece it is kept with
 	blocks    []byte             // places of all blocks
 	last      place              // of the newest block
+
+	echo bool // the turn at hand is an answer of ours: kept, but not found by its words
 }
 
 func (p *put) turn(t session.Turn) error {
@@ -105,6 +107,7 @@ func (p *put) turn(t session.Turn) error {
 	} else if t.Role != session.Tool {
 		p.toldBytes = p.words(&p.told, t.Text, p.toldBytes)
 	}
+	p.echo = t.Echo()
 	return pieces(t, p.piece)
 }
 
@@ -117,7 +120,9 @@ func (p *put) words(c *counter, text string, before int) int {
 
 func (p *put) piece(t piece) error {
 	doc := document.NewDocument(pieceID(p.id, t.N, t.K))
-	doc.AddField(wordsField(fieldText, t.searchText()))
+	if !p.echo {
+		doc.AddField(wordsField(fieldText, t.searchText()))
+	}
 	doc.AddField(keywordField(fieldAt, true, atTerm(&t.Turn, p.id)))
 	p.keep[doc.ID()] = true
 	if p.first == nil {
