@@ -55,6 +55,9 @@ const (
 // no writer waits for it, else a new one. It is given back with release.
 func (x *Index) read(ctx context.Context) (*lease, error) {
 	for try := 0; ; try++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		dir, err := x.current()
 		if err != nil {
 			return nil, err
