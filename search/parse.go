@@ -47,14 +47,15 @@ const maxQuery = 64 << 10
 //
 //	word            a word
 //	"two words"     a phrase; without a closing quote, words
-//	-word -"a b"    a word or phrase that must not occur (--flag and -f are words)
+//	-word -"a b"    a word or phrase that must not occur; --flag and -f are words, and
+//	                so is -flag with words before and after it
 //	name:value      a filter, where name is one of harness, tag, file, branch,
 //	name:"value"    repo, author, role, since, until, and the value makes sense;
 //	                anything else with a colon is a word
 //
 // AND, OR, NOT, parentheses and stars mean nothing.
 func ParseQuery(text string) Parsed {
-	var p Parsed
+	var p parser
 	if len(text) > maxQuery {
 		text = string(cutRune([]byte(text), maxQuery))
 	}
@@ -62,7 +63,7 @@ func ParseQuery(text string) Parsed {
 	for {
 		text = strings.TrimLeftFunc(text, unicode.IsSpace)
 		if text == "" {
-			return p
+			return p.finish()
 		}
 		if text[0] == '"' {
 			quoted, rest, ok := cutQuoted(text)
@@ -83,18 +84,46 @@ func ParseQuery(text string) Parsed {
 	}
 }
 
+// A parser collects a query. Whether "-word" excludes is known at the end.
+type parser struct {
+	Parsed
+	maybe []dashed // "-word" in order
+}
+
+// A dashed is a "-word" and the number of words before it.
+type dashed struct {
+	text   string
+	at     int
+	quoted bool // no flag, wherever it stands
+}
+
+// finish tells exclusions from flags: with words on both sides, as in
+// "go test -run TestIndex", it is a flag, and so a word.
+func (p *parser) finish() Parsed {
+	for i := len(p.maybe) - 1; i >= 0; i-- {
+		if f := p.maybe[i]; !f.quoted && f.at > 0 && f.at < len(p.Words) {
+			p.Words = slices.Insert(p.Words, f.at, "-"+f.text)
+			p.maybe = slices.Delete(p.maybe, i, i+1)
+		}
+	}
+	for _, f := range p.maybe {
+		p.Not = append(p.Not, f.text)
+	}
+	return p.Parsed
+}
+
 // minNot is how long an exclusion is at least: -p and -rf are flags of commands.
 const minNot = 3
 
 // word takes a word or an exclusion off the beginning of text.
-func (p *Parsed) word(text string) (rest string) {
+func (p *parser) word(text string) (rest string) {
 	if after, ok := strings.CutPrefix(text, "-"); ok && after != "" {
 		if quoted, rest, ok := cutQuoted(after); ok && wordAt(oneSpace(quoted), 0) {
-			p.Not = append(p.Not, oneSpace(quoted))
+			p.maybe = append(p.maybe, dashed{oneSpace(quoted), len(p.Words), true})
 			return rest
 		}
 		if end := wordEnd(after); end >= minNot && wordAt(after, 0) {
-			p.Not = append(p.Not, after[:end])
+			p.maybe = append(p.maybe, dashed{after[:end], len(p.Words), false})
 			return after[end:]
 		}
 	}
@@ -112,7 +141,7 @@ func wordEnd(s string) int {
 }
 
 // filter takes a filter off the beginning of text.
-func (p *Parsed) filter(text string) (rest string, ok bool) {
+func (p *parser) filter(text string) (rest string, ok bool) {
 	name, after, ok := strings.Cut(text, ":")
 	if !ok || len(name) > len("harness") {
 		return "", false
@@ -141,7 +170,7 @@ func (p *Parsed) filter(text string) (rest string, ok bool) {
 	if list == nil {
 		return "", false
 	}
-	l := list(p)
+	l := list(&p.Parsed)
 	*l = append(*l, value)
 	return rest, true
 }
@@ -201,90 +230,3 @@ func quoteSpaces(v string) string {
 
 // Empty reports whether the query asks for no words at all: browsing.
 func (p Parsed) Empty() bool { return len(p.Words)+len(p.Phrases) == 0 }
-
-// dateForms are the absolute dates, with the length of the span that each names.
-var dateForms = []struct {
-	layout              string
-	years, months, days int
-}{
-	{time.DateOnly, 0, 0, 1},
-	{"2006-1-2", 0, 0, 1},
-	{"2006-01", 0, 1, 0},
-	{"2006-1", 0, 1, 0},
-	{"2006", 1, 0, 0},
-}
-
-// ParseDate reads a date as people write it and gives the span it names: its
-// beginning and the moment after its end, in now's time zone. It knows 2026-01-31,
-// 2026-01, 2026, RFC 3339 times, today, yesterday, "this week", "last week", and the
-// same of month and year (weeks begin on Monday), and ages: 12h, 7d, 2w, 3m (months),
-// 1y, whose span is that moment. "last 7 days" is 7d.
-func ParseDate(s string, now time.Time) (from, to time.Time, ok bool) {
-	s = strings.ToLower(oneSpace(strings.ReplaceAll(s, "_", " ")))
-	for _, f := range dateForms {
-		if t, err := time.ParseInLocation(f.layout, s, now.Location()); err == nil {
-			return t, t.AddDate(f.years, f.months, f.days), true
-		}
-	}
-	if t, err := time.Parse(time.RFC3339, strings.ToUpper(s)); err == nil {
-		return t, t, true
-	}
-	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	week := day.AddDate(0, 0, -(int(now.Weekday())+6)%7)
-	month := day.AddDate(0, 0, 1-day.Day())
-	year := month.AddDate(0, 1-int(month.Month()), 0)
-	switch s {
-	case "now":
-		return now, now, true
-	case "today":
-		return day, day.AddDate(0, 0, 1), true
-	case "yesterday":
-		return day.AddDate(0, 0, -1), day, true
-	case "this week", "week":
-		return week, week.AddDate(0, 0, 7), true
-	case "last week":
-		return week.AddDate(0, 0, -7), week, true
-	case "this month", "month":
-		return month, month.AddDate(0, 1, 0), true
-	case "last month":
-		return month.AddDate(0, -1, 0), month, true
-	case "this year", "year":
-		return year, year.AddDate(1, 0, 0), true
-	case "last year":
-		return year.AddDate(-1, 0, 0), year, true
-	}
-	t, ok := age(s, now)
-	return t, t, ok
-}
-
-// age reads "7d", "7 days", "last 7 days", "7 days ago".
-func age(s string, now time.Time) (time.Time, bool) {
-	s = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(s, "last "), "past "), " ago")
-	digits := 0
-	n := 0
-	for digits < len(s) && digits < 5 && '0' <= s[digits] && s[digits] <= '9' {
-		n = 10*n + int(s[digits]-'0')
-		digits++
-	}
-	if digits == 0 {
-		return time.Time{}, false
-	}
-	unit := strings.TrimSpace(s[digits:])
-	if len(unit) > 1 {
-		unit = strings.TrimSuffix(unit, "s")
-	}
-	is := func(names ...string) bool { return slices.Contains(names, unit) }
-	switch {
-	case is("h", "hour"):
-		return now.Add(-time.Duration(n) * time.Hour), true
-	case is("d", "day"):
-		return now.AddDate(0, 0, -n), true
-	case is("w", "week"):
-		return now.AddDate(0, 0, -7*n), true
-	case is("m", "mo", "month"):
-		return now.AddDate(0, -n, 0), true
-	case is("y", "year"):
-		return now.AddDate(-n, 0, 0), true
-	}
-	return time.Time{}, false
-}

@@ -23,6 +23,8 @@ func TestParseQuery(t *testing.T) {
 		{`""`, Parsed{}},
 		{"fix -draft", Parsed{Words: []string{"fix"}, Not: []string{"draft"}}},
 		{`fix -"first draft"`, Parsed{Words: []string{"fix"}, Not: []string{"first draft"}}},
+		{"-draft fix it", Parsed{Words: []string{"fix", "it"}, Not: []string{"draft"}}},
+		{"go test -run TestIndex -count=1 ./search -race", Parsed{Words: []string{"go", "test", "-run", "TestIndex", "-count=1", "./search"}, Not: []string{"race"}}},
 		{"git --no-verify -m x -", Parsed{Words: []string{"git", "--no-verify", "-m", "x", "-"}}},
 		{"harness:claude-code tag:a TAG:b bug", Parsed{Words: []string{"bug"}, Harness: []string{"claude-code"}, Tags: []string{"a", "b"}}},
 		{`file:src/a.go branch:x/y repo:o/n author:ann role:user`, Parsed{Files: []string{"src/a.go"}, Branch: []string{"x/y"}, Repo: []string{"o/n"}, Author: []string{"ann"}, Role: []string{"user"}}},
