@@ -199,7 +199,7 @@ func TestFilters(t *testing.T) {
 	x := newIndex(t,
 		talk("a", func(c *session.Card) {
 			c.LastActive, c.Repo, c.Branch = day(1), "github.com/acme/Tool", "feat/login"
-			c.PeopleTags, c.Files = []string{"Review", "auth"}, []string{`C:\work\src\a\main.go`}
+			c.PeopleTags, c.Files = []string{"Review", "auth"}, []string{`C:\proj\src\a\main.go`}
 		}, "u: common words", "t: Bash | common | out"),
 		talk("b", func(c *session.Card) {
 			c.LastActive, c.Harness, c.Owner, c.Readers = day(2), "codex-cli", "bob@example.org", []string{"cat"}
@@ -228,7 +228,7 @@ func TestFilters(t *testing.T) {
 		{Query{File: "/src/a/"}, "a b"},
 		{Query{File: "./a/util.go"}, "b"},
 		{Query{File: `a\main.go`}, "a"},
-		{Query{File: "c:/work"}, "a"},
+		{Query{File: "c:/proj"}, "a"},
 		{Query{File: "in.go"}, ""},
 		{Query{Text: "file:main.go file:util.go"}, ""},
 		{Query{Branch: "feat/login"}, "a"},
@@ -281,7 +281,7 @@ func TestFilters(t *testing.T) {
 		"tag":     {{"Review", 1}, {"auth", 1}, {"review", 1}},
 		"repo":    {{"github.com/acme/Tool", 1}},
 		"branch":  {{"feat/login", 1}, {"fix", 1}, {"main", 1}},
-		"file":    {{`C:\work\src\a\main.go`, 1}},
+		"file":    {{`C:\proj\src\a\main.go`, 1}},
 		"author":  {{"ann", 2}, {"bob@example.org", 1}, {"cat", 1}},
 	}
 	if d := cmp.Diff(want, r.Facets); d != "" {
