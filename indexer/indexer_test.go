@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -287,6 +288,38 @@ func TestSyncFollowsTheBucket(t *testing.T) {
 	}
 	if got := b.find(t, "zeppelin"); len(got) != 0 {
 		t.Errorf("a removed session is found: %v", got)
+	}
+}
+
+// aged is a store whose clock says that everything was written a while ago.
+type aged struct {
+	blobstore.Store
+	by time.Duration
+}
+
+func (a aged) List(ctx context.Context, prefix string) iter.Seq2[blobstore.Info, error] {
+	return func(yield func(blobstore.Info, error) bool) {
+		for info, err := range a.Store.List(ctx, prefix) {
+			info.Time = info.Time.Add(-a.by)
+			if !yield(info, err) {
+				return
+			}
+		}
+	}
+}
+
+// A server beside an import does not do its work a second time.
+func TestFollowLeavesFreshCardsToTheirWriter(t *testing.T) {
+	ctx := t.Context()
+	a := populated(t)
+	b := onStore(t, a.store)
+	a.imp(t, indexer.ImportOptions{})
+	if rep, err := b.Follow(ctx); err != nil || rep.Sessions != 2 || rep.Changed != 0 {
+		t.Errorf("at once: %+v, %v", rep, err)
+	}
+	b.Library = library.New(aged{a.store, time.Minute}, "ws")
+	if rep, err := b.Follow(ctx); err != nil || rep.Changed != 2 {
+		t.Errorf("a minute later: %+v, %v", rep, err)
 	}
 }
 

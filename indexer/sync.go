@@ -29,6 +29,20 @@ var ErrEmptyLibrary = errors.New("is its disk or bucket there? If the sessions a
 // has not seen are read and put in, those that are gone are taken out. It costs
 // one listing when there is nothing to do. A missing index is built.
 func (x *Indexer) Sync(ctx context.Context, progress func(Progress)) (*SyncReport, error) {
+	return x.sync(ctx, 0, progress)
+}
+
+// settled is the age at which Follow takes a card up: whoever wrote a younger one
+// on this machine is about to put it into the index itself.
+const settled = 10 * time.Second
+
+// Follow is Sync for a process that does it now and then beside others: it leaves
+// alone what was written in the last seconds.
+func (x *Indexer) Follow(ctx context.Context) (*SyncReport, error) {
+	return x.sync(ctx, settled, nil)
+}
+
+func (x *Indexer) sync(ctx context.Context, age time.Duration, progress func(Progress)) (*SyncReport, error) {
 	start := time.Now()
 	rep := &SyncReport{Failures: []FileReason{}}
 	seen, err := x.Index.Seen(ctx)
@@ -44,7 +58,7 @@ func (x *Indexer) Sync(ctx context.Context, progress func(Progress)) (*SyncRepor
 			return rep, err // an incomplete listing removes nothing
 		}
 		rep.Sessions++
-		if seen[ref.ID] != ref.Version {
+		if seen[ref.ID] != ref.Version && (age == 0 || start.Sub(ref.Time) >= age) {
 			todo = append(todo, ref)
 		}
 		delete(seen, ref.ID)

@@ -21,6 +21,7 @@ import (
 	"iter"
 	"path"
 	"strings"
+	"time"
 
 	"sessdex/blobstore"
 	"sessdex/session"
@@ -100,7 +101,8 @@ func (l *Library) Cards(ctx context.Context) iter.Seq2[CardRef, error] {
 // CardRef names one state of one card.
 type CardRef struct {
 	ID      string
-	Version string // of the card's object
+	Version string    // of the card's object
+	Time    time.Time // when it was written, by the store's clock
 }
 
 // CardsWithPrefix lists the cards whose id begins with prefix.
@@ -119,7 +121,7 @@ func (l *Library) CardsWithPrefix(ctx context.Context, prefix string) iter.Seq2[
 			if !ok || len(id) != session.IDLen || !session.ValidIDPrefix(id) {
 				continue // not ours
 			}
-			if !yield(CardRef{id, info.Version}, nil) {
+			if !yield(CardRef{id, info.Version, info.Time}, nil) {
 				return
 			}
 		}

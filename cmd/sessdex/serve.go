@@ -16,8 +16,12 @@ import (
 // defaultAddr is where up and serve listen.
 const defaultAddr = "127.0.0.1:7337"
 
-// How often a server looks at the bucket for what others wrote.
-const syncEvery = 5 * time.Second
+// How often a server, and one of many agent windows, looks at the bucket for what
+// others wrote.
+const (
+	serverFollows = 5 * time.Second
+	windowFollows = 30 * time.Second
+)
 
 func (a *app) serveCommand() *cobra.Command {
 	var addr string
@@ -26,12 +30,14 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "Serve MCP at /mcp, the API at /v1 and web pages at /",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := a.service(c.Context())
+			ctx, stop := context.WithCancel(c.Context())
+			defer stop()
+			s, err := a.service(ctx)
 			if err != nil {
 				return err
 			}
-			go a.keepInSync(c.Context(), s)
-			return s.Serve(c.Context(), addr, a.httpOptions(func(addr net.Addr) {
+			go a.follow(ctx, s, serverFollows)
+			return s.Serve(ctx, addr, a.httpOptions(func(addr net.Addr) {
 				fmt.Fprintf(a.errOut, "sessdex serves at http://%[1]s (MCP: http://%[1]s/mcp)\n", addr)
 			}))
 		},
@@ -46,28 +52,31 @@ func (a *app) mcpCommand() *cobra.Command {
 		Short: "Serve MCP on stdin and stdout, for an agent to start",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := a.service(c.Context())
+			ctx, stop := context.WithCancel(c.Context())
+			defer stop()
+			s, err := a.service(ctx)
 			if err != nil {
 				return err
 			}
-			return s.ServeStdio(c.Context(), a.in, a.out)
+			go a.follow(ctx, s, windowFollows)
+			return s.ServeStdio(ctx, a.in, a.out)
 		},
 	}
 }
 
-// keepInSync brings what others wrote to the bucket into the index, now and then
-// while a server runs. The first time it also builds a missing index.
-func (a *app) keepInSync(ctx context.Context, s *serve.Service) {
+// follow brings what others wrote to the bucket into the index, now and then while
+// a server runs. The first time it also builds a missing index.
+func (a *app) follow(ctx context.Context, s *serve.Service, every time.Duration) {
 	for {
-		if rep, err := s.Indexer.Sync(ctx, nil); err != nil && ctx.Err() == nil {
-			s.Log.Warn("sync", "err", err)
+		if rep, err := s.Indexer.Follow(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("follow the library", "err", err)
 		} else if err == nil && len(rep.Failures) > 0 {
-			s.Log.Warn("sync", "failed", len(rep.Failures), "first", rep.Failures[0].Reason)
+			s.Log.Warn("follow the library", "failed", len(rep.Failures), "first", rep.Failures[0].Reason)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(syncEvery):
+		case <-time.After(every):
 		}
 	}
 }

@@ -49,7 +49,7 @@ goes on importing what changes.`,
 			if err := a.sayImported(ctx, s, rep); err != nil {
 				return err
 			}
-			go a.keepInSync(ctx, s)
+			go a.follow(ctx, s, serverFollows)
 			go a.keepImporting(ctx, s)
 			return s.Serve(ctx, addr, a.httpOptions(a.sayUp))
 		},
