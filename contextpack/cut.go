@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -13,59 +14,38 @@ const minCut = 32
 // cut is as much of the item as room tokens hold: whole where that is enough, else
 // its beginning and its end with a line between that says how much is missing. It
 // reports false where room is too small to be worth a cut.
-//
-// The time it takes is linear in room and, with a small factor, in the text.
-func (it *item) cut(v *vocabulary, room int) (segment, bool) {
-	if it.fits(v, room) {
-		return segment{it.head + it.body, it.tokens}, true
+func (it *item) cut(room int) (segment, bool) {
+	if it.ruler.fits(room) {
+		return segment{it.ruler.text, it.ruler.count()}, true
 	}
 	if room < minCut {
 		return segment{}, false
 	}
 	if it.body == "" {
-		return it.shorten(v, room)
+		return it.shorten(room)
 	}
-	named := v.count(it.head) + v.count(cutLine(utf8.RuneCountInString(it.body))) // the two lines of the frame
-	front, from := it.front(v, v.count(it.head)+(room-named)/2)
-	back, ok := it.back(v, from, room-front.tokens)
+	count := it.ruler.tok.count
+	head := count(it.head)
+	named := head + count(cutLine(utf8.RuneCountInString(it.body))) // the two lines of the frame
+	front, from := it.front(head + (room-named)/2)
+	back, ok := it.back(from, room-front.tokens)
 	if !ok { // half of the room holds no part at either end
-		front, from = it.front(v, room-named+v.count(it.head))
-		if back, ok = it.back(v, from, room-front.tokens); !ok {
+		front, from = it.front(room - named + head)
+		if back, ok = it.back(from, room-front.tokens); !ok {
 			return segment{}, false
 		}
 	}
 	return segment{front.text + back.text, front.tokens + back.tokens}, true
 }
 
-// fits reports whether the whole item counts at most room. A huge one is not
-// counted further than that.
-func (it *item) fits(v *vocabulary, room int) bool {
-	if it.tokens > 0 || it.body == "" || len(it.head)+len(it.body) <= room {
-		return it.count(v) <= room
-	}
-	n, end := v.prefix(it.head+it.body, room)
-	if end < len(it.head)+len(it.body) {
-		return false
-	}
-	it.tokens = n
-	return true
-}
-
 func cutLine(runes int) string { return fmt.Sprintf("[cut: %d characters]\n", runes) }
 
 // front is the head line and the beginning of the body in at most room tokens,
 // and where in the body it ends. The head line alone may be all there is.
-func (it *item) front(v *vocabulary, room int) (segment, int) {
-	text := it.head + it.body
+func (it *item) front(room int) (segment, int) {
 	for limit := room - 1; limit > 0; {
-		n, end := v.prefix(text, limit)
-		if end < len(text) { // the piece that is too much may be a long one
-			end += v.within(text[end:end+v.first(text[end:])], limit-n, false)
-		}
-		places := placesBefore(it.body, end-len(it.head))
-		best, at, over := nicest(v, places, room, func(at int) string {
-			return it.head + strings.TrimRight(it.body[:at], " \t\n") + "\n"
-		})
+		places := placesBefore(it.body, it.ruler.upto(limit)-len(it.head))
+		best, at, over := nicest(places, room, it.upto)
 		if at > 0 {
 			return best, at
 		}
@@ -74,17 +54,24 @@ func (it *item) front(v *vocabulary, room int) (segment, int) {
 		}
 		limit -= over
 	}
-	return segment{it.head, v.count(it.head)}, 0
+	return segment{it.head, it.ruler.tok.count(it.head)}, 0
+}
+
+// upto is the item up to offset at in its body, ending in one newline. Only what
+// comes after the last place where the text can be divided is counted anew.
+func (it *item) upto(at int) segment {
+	text := strings.TrimRight(it.ruler.text[:len(it.head)+at], " \t\n")
+	safe := lastBreak(it.ruler.text, 0, len(text))
+	return segment{text + "\n", it.ruler.before(safe) + it.ruler.tok.count(text[safe:]+"\n")}
 }
 
 // back is the line about what is missing and the end of the body, from later than
 // after, in at most room tokens.
-func (it *item) back(v *vocabulary, after, room int) (segment, bool) {
-	for limit := room - v.count(cutLine(utf8.RuneCountInString(it.body))); limit > 0; {
-		places := placesAfter(it.body, max(it.suffix(v, after, limit), after+1))
-		best, at, over := nicest(v, places, room, func(at int) string {
-			return cutLine(utf8.RuneCountInString(it.body[after:at])) + escapeFrame(it.body[at:])
-		})
+func (it *item) back(after, room int) (segment, bool) {
+	count := it.ruler.tok.count
+	for limit := room - count(cutLine(utf8.RuneCountInString(it.body))); limit > 0; {
+		places := placesAfter(it.body, max(it.ruler.from(limit)-len(it.head), after+1))
+		best, at, over := nicest(places, room, func(at int) segment { return it.from(after, at) })
 		if at > 0 {
 			return best, true
 		}
@@ -94,63 +81,47 @@ func (it *item) back(v *vocabulary, after, room int) (segment, bool) {
 		limit -= over
 	}
 	line := cutLine(utf8.RuneCountInString(it.body[after:]))
-	n := v.count(line)
+	n := count(line)
 	return segment{line, n}, after > 0 && n <= room
+}
+
+// from is the body from offset at on, after the line that says what is missing
+// since after. Only what comes before the first place where the text can be
+// divided is counted anew.
+func (it *item) from(after, at int) segment {
+	open, rest := cutLine(utf8.RuneCountInString(it.body[after:at])), it.body[at:]
+	safe := nextBreak(rest, 1)
+	if word := strings.TrimLeftFunc(rest, unicode.IsSpace); strings.HasPrefix(word, "[") && looksLikeFrame(word[1:]) {
+		open += `\` // stood inside a line, and begins one now
+	}
+	return segment{open + rest, it.ruler.tok.count(open+rest[:safe]) + it.ruler.after(len(it.head)+at+safe)}
 }
 
 // nicest renders the places where a cut could be, best first, and takes the first
 // that wastes at most a twentieth of room, else the one that wastes least. at is
 // 0 where none fits; over is then by how much the last one is too large.
-func nicest(v *vocabulary, places []int, room int, render func(at int) string) (best segment, at, over int) {
+func nicest(places []int, room int, render func(at int) segment) (best segment, at, over int) {
 	for _, place := range places {
-		text := render(place)
-		n := v.count(text)
-		if n > room {
-			over = n - room
+		s := render(place)
+		if s.tokens > room {
+			over = s.tokens - room
 			continue
 		}
-		if n > best.tokens {
-			best, at = segment{text, n}, place
+		if s.tokens > best.tokens {
+			best, at = s, place
 		}
-		if room-n <= room/20 {
+		if room-s.tokens <= room/20 {
 			break
 		}
 	}
 	return best, at, over
 }
 
-// suffix is the smallest offset in the body, not before after, from which at most
-// limit tokens follow. It is found by counting a stretch at the end of the body
-// that holds more than limit, forward, since pieces cannot be found backward.
-func (it *item) suffix(v *vocabulary, after, limit int) int {
-	for width := 8 * limit; ; width *= 2 {
-		start := after
-		if len(it.body)-width > after {
-			start = runeStart(it.body, len(it.body)-width)
-		}
-		window := it.body[start:]
-		total := v.count(window)
-		if total <= limit {
-			if start == after {
-				return after
-			}
-			continue
-		}
-		before, end := v.prefix(window, total-limit)
-		if before == total-limit {
-			return start + end
-		}
-		piece := window[end : end+v.first(window[end:])] // its beginning is too much
-		rest := total - before - v.count(piece)
-		return start + end + v.within(piece, limit-rest, true)
-	}
-}
-
 // shorten cuts a tool stub, which is one line.
-func (it *item) shorten(v *vocabulary, room int) (segment, bool) {
+func (it *item) shorten(room int) (segment, bool) {
 	for runes := stubRunes - 25; runes > 0; runes -= 25 {
 		text := oneLine(it.head, runes) + "\n"
-		if n := v.count(text); n <= room {
+		if n := it.ruler.tok.count(text); n <= room {
 			return segment{text, n}, true
 		}
 	}
@@ -185,7 +156,7 @@ func placesBefore(s string, at int) []int {
 
 // placesAfter lists where s may be cut at or after at, by the same rules.
 func placesAfter(s string, at int) []int {
-	for at < len(s) && !utf8.RuneStart(s[at]) {
+	for at < len(s) && (!utf8.RuneStart(s[at]) || isSelector(s[at:])) {
 		at++
 	}
 	if at >= len(s) {
@@ -219,9 +190,19 @@ func maskAround(s string, at int) (from, to int, in bool) {
 	return from, to, true
 }
 
+// runeStart is the last place at or before at between two characters of s. A
+// variation selector belongs to the rune before it, and means nothing elsewhere.
 func runeStart(s string, at int) int {
 	for at > 0 && at < len(s) && !utf8.RuneStart(s[at]) {
 		at--
 	}
+	if isSelector(s[at:]) {
+		_, size := utf8.DecodeLastRuneInString(s[:at])
+		at -= size
+	}
 	return at
+}
+
+func isSelector(s string) bool {
+	return strings.HasPrefix(s, "\ufe0e") || strings.HasPrefix(s, "\ufe0f")
 }

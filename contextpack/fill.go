@@ -2,16 +2,20 @@ package contextpack
 
 import (
 	"cmp"
+	"context"
 	"slices"
+
+	"sessdex/session"
 )
 
 // A filler selects the turns of one pack.
 type filler struct {
-	v    *vocabulary
+	tok  tokenizer
 	src  *source
 	opts Options
 
 	origin  string // the header's lines about the card
+	fixed   int    // tokens of the frame without the notes
 	opening *item
 	focus   *item // the newest turn, or the one that was asked for; nil: nothing beside the opening
 	before  *side // turns before the focus, nearest first
@@ -29,6 +33,20 @@ type part struct {
 type selection struct {
 	parts   []part
 	opening int // number of the opening turn, shown first; 0: none
+}
+
+// newFiller makes a filler for options that were checked, and reads the opening
+// request and the focus.
+func newFiller(ctx context.Context, card *session.Card, read Reader, opts Options) (*filler, error) {
+	tok, err := tokenizerOf(opts.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	f := &filler{tok: tok, src: newSource(ctx, tok, card, read, opts), opts: opts}
+	f.origin = fittingOrigin(tok, card, opts.MaxTokens)
+	sample := anyBoundary(tok)
+	f.fixed = tok.count(opened(sample, f.origin)) + tok.count(closed(sample))
+	return f, f.start()
 }
 
 // start reads the opening request and the focus.
@@ -68,9 +86,10 @@ const (
 	focusKeeps   = 3 // all but a third
 )
 
-// fill selects turns for room tokens, of which lines about gaps take gaps: the opening request, the focus, then the
-// turns on both sides of it in turn, each side as far as whole turns fit; then what
-// is left goes to the next turn on each side, and to what had to be cut.
+// fill selects turns for room tokens, of which lines about gaps take gaps: the
+// opening request, the focus, then the turns on both sides of it in turn, each side
+// as far as whole turns fit; then what is left goes to the next turn on each side,
+// and to what had to be cut.
 func (f *filler) fill(room, gaps int) (*selection, error) {
 	sel := &selection{}
 	room -= gaps
@@ -80,10 +99,10 @@ func (f *filler) fill(room, gaps int) (*selection, error) {
 		if f.focus == f.opening {
 			limit = f.focusRoom(room)
 		}
-		room -= sel.add(f.v, f.opening, limit)
+		room -= sel.add(f.opening, limit)
 	}
 	if f.focus != nil && f.focus != f.opening {
-		room -= sel.add(f.v, f.focus, f.focusRoom(room))
+		room -= sel.add(f.focus, f.focusRoom(room))
 	}
 	room, err := f.grow(sel, room)
 	if err != nil {
@@ -95,7 +114,7 @@ func (f *filler) fill(room, gaps int) (*selection, error) {
 }
 
 func (f *filler) focusRoom(room int) int {
-	if f.focus.fits(f.v, room) {
+	if f.focus.ruler.fits(room) {
 		return room
 	}
 	return room - room/focusKeeps
@@ -113,8 +132,8 @@ func (f *filler) grow(sel *selection, room int) (int, error) {
 			case err != nil:
 				return 0, err
 			case it == nil:
-			case it.fits(f.v, room):
-				room -= sel.add(f.v, it, room)
+			case it.ruler.fits(room):
+				room -= sel.add(it, room)
 				still = append(still, d)
 			default:
 				tooLarge = append(tooLarge, it)
@@ -123,7 +142,7 @@ func (f *filler) grow(sel *selection, room int) (int, error) {
 		open = still
 	}
 	for _, it := range tooLarge {
-		room -= sel.add(f.v, it, room)
+		room -= sel.add(it, room)
 	}
 	return room, nil
 }
@@ -135,21 +154,21 @@ func (f *filler) topUp(sel *selection, room int) {
 		if !p.cut {
 			continue
 		}
-		if s, ok := p.item.cut(f.v, p.tokens+room); ok && s.tokens > p.tokens {
+		if s, ok := p.item.cut(p.tokens + room); ok && s.tokens > p.tokens {
 			room -= s.tokens - p.tokens
 			p.segment = s
-			p.cut = s.text != p.item.head+p.item.body
+			p.cut = s.text != p.item.ruler.text
 		}
 	}
 }
 
 // add shows it in at most room tokens, if that is possible, and returns its cost.
-func (sel *selection) add(v *vocabulary, it *item, room int) int {
-	s, ok := it.cut(v, room)
+func (sel *selection) add(it *item, room int) int {
+	s, ok := it.cut(room)
 	if !ok {
 		return 0
 	}
-	sel.parts = append(sel.parts, part{it, s, s.text != it.head+it.body})
+	sel.parts = append(sel.parts, part{it, s, s.text != it.ruler.text})
 	return s.tokens
 }
 

@@ -17,7 +17,7 @@ func (f *filler) gapTokens() int {
 	if f.src.opener > 1 {
 		lines++
 	}
-	return lines * f.v.count(gapLine(Elided{From: n - 1, To: n, Turns: n}, false))
+	return lines * f.tok.count(gapLine(Elided{From: n - 1, To: n, Turns: n}, false))
 }
 
 // layout puts the parts in the order of the pack, the opening first and the rest
@@ -38,7 +38,7 @@ func (sel *selection) layout(f *filler) (segments []segment, gaps []Elided) {
 			rest = rest[1:]
 		}
 		line := gapLine(g, exact[i])
-		segments = append(segments, segment{line, f.v.count(line)})
+		segments = append(segments, segment{line, f.tok.count(line)})
 	}
 	for _, p := range rest {
 		segments = append(segments, p.segment)

@@ -10,15 +10,27 @@ import (
 	"sessdex/session"
 )
 
+// ErrOptions marks errors that come from what the caller asked for: a budget
+// out of range, an encoding that does not exist, a turn that is not there. Such an
+// error is one sentence by itself, about the option, and does not name the mark.
+var ErrOptions = errors.New("cannot pack with these options")
+
+type optionError string
+
+func (e optionError) Error() string { return string(e) }
+func (e optionError) Unwrap() error { return ErrOptions }
+
+func refuse(format string, args ...any) error { return optionError(fmt.Sprintf(format, args...)) }
+
 // A Packer makes packs. It is safe for concurrent use.
 type Packer struct{}
 
-// New makes a Packer. Vocabularies load when first needed, once in a process.
+// New makes a Packer. Encodings load when first needed, once in a process.
 func New() *Packer { return &Packer{} }
 
-// Warm loads an encoding's vocabulary ("": the default) in the background, so that
+// Warm loads an encoding ("": the default) in the background, so that
 // the first pack need not wait for it. A name that does not exist is left for Pack to report.
-func (p *Packer) Warm(encoding string) { go vocabularyOf(encoding) }
+func (p *Packer) Warm(encoding string) { go tokenizerOf(encoding) }
 
 // Pack fills the budget of opts with the session of card, whose turns it reads
 // through read: the opening request, then the newest turns that fit, or the turns
@@ -35,15 +47,13 @@ func (p *Packer) Pack(ctx context.Context, card *session.Card, read Reader, opts
 	if card == nil {
 		return nil, errors.New("pack session: no card")
 	}
-	v, err := check(&opts, card)
+	if err := check(&opts, card); err != nil {
+		return nil, err
+	}
+	f, err := newFiller(ctx, card, read, opts)
 	if err != nil {
 		return nil, fmt.Errorf("pack session %s: %w", card.ID, err)
 	}
-	f := &filler{v: v, src: newSource(ctx, card, read, opts), opts: opts}
-	if err := f.start(); err != nil {
-		return nil, fmt.Errorf("pack session %s: %w", card.ID, err)
-	}
-	f.origin = fittingOrigin(v, card, opts.MaxTokens)
 	pack, err := f.pack()
 	if err != nil {
 		return nil, fmt.Errorf("pack session %s: %w", card.ID, err)
@@ -52,65 +62,76 @@ func (p *Packer) Pack(ctx context.Context, card *session.Card, read Reader, opts
 }
 
 // check fills in the defaults of opts and refuses what cannot be done.
-func check(opts *Options, card *session.Card) (*vocabulary, error) {
+func check(opts *Options, card *session.Card) error {
 	if opts.Encoding == "" {
 		opts.Encoding = Encodings[0]
 	}
 	if opts.MaxTokens == 0 {
 		opts.MaxTokens = DefaultTokens
 	}
+	if !slices.Contains(Encodings, opts.Encoding) {
+		return unknownEncoding(opts.Encoding)
+	}
 	if opts.MaxTokens < MinTokens || opts.MaxTokens > MaxTokens {
-		return nil, fmt.Errorf("%w: %d tokens is out of range; from %d to %d are allowed", ErrOptions, opts.MaxTokens, MinTokens, MaxTokens)
+		return refuse("max_tokens %d is out of range: %d to %d", opts.MaxTokens, MinTokens, MaxTokens)
 	}
 	if total := card.Turns.Total(); opts.Around < 0 || opts.Around > total {
-		return nil, fmt.Errorf("%w: there is no turn %d; the session has %d", ErrOptions, opts.Around, total)
+		return refuse("there is no turn %d: the session has %d", opts.Around, total)
 	}
-	return vocabularyOf(opts.Encoding)
+	return nil
 }
 
 // rounds bounds how often a selection is made: what its notes and the lines about
 // its gaps cost is only known when it is there.
-const rounds = 6
+const rounds = 10
 
 // pack selects turns for what the frame leaves of the budget: all of them, if that
 // happens to fit to the last token; else as many as fit with the plainest frame
-// and the longest lines about gaps, and then again with the exact difference, until
-// nothing is gained. The fullest selection that fits wins.
+// and the longest lines about gaps, and then again with the exact difference, as
+// long as something is gained. Where that leads above the budget, since one turn more
+// brings a note with it, the room between is halved until little is left. The
+// fullest selection that fits wins. What was encoded once is not encoded again.
 func (f *filler) pack() (*Pack, error) {
-	room := f.opts.MaxTokens - f.frameTokens(notes{})
+	budget := f.opts.MaxTokens
+	room := budget - f.frameTokens(notes{})
 	all, err := f.fill(room, 0)
 	if err != nil {
 		return nil, err
 	}
-	if m := f.measure(all); m.next == "" && m.tokens <= f.opts.MaxTokens {
+	if m := f.measure(all); m.next == "" && m.tokens <= budget {
 		return f.write(m), nil
 	}
 	var best *measured
-	gaps, high := f.gapTokens(), room+f.opts.MaxTokens
-	for range rounds {
+	gaps := f.gapTokens()
+	for low, high, i := 0, room+budget, 0; i < rounds; i++ { // low fits, high does not
 		sel, err := f.fill(room, gaps)
 		if err != nil {
 			return nil, err
 		}
 		m := f.measure(sel)
-		slack := f.opts.MaxTokens - m.tokens
+		slack := budget - m.tokens
+		gain := slack >= 0 && (best == nil || m.tokens > best.tokens)
+		if gain {
+			best = m
+		}
 		if slack < 0 {
-			high = room
-			room = min(room-1, sel.tokens()+gaps) + slack // below what was chosen, or the same is chosen again
-			continue
+			high = min(room, sel.tokens()+gaps) // or the same is chosen again
+			room = high + slack
+		} else {
+			low = max(low, room)
+			room += slack
 		}
-		if best != nil && m.tokens <= best.tokens {
-			break
-		}
-		if best = m; slack == 0 {
-			break
-		}
-		if room += slack; room >= high {
-			room = high - 1
+		if room <= low || room >= high || !gain && slack >= 0 {
+			if best != nil && budget-best.tokens <= budget/50 {
+				break
+			}
+			if room = (low + high) / 2; room == low {
+				break
+			}
 		}
 	}
 	if best == nil { // each round's notes cost more than the last one left: leave room for all of them
-		sel, err := f.fill(f.opts.MaxTokens-f.frameTokens(f.worstNotes()), gaps)
+		sel, err := f.fill(budget-f.frameTokens(f.worstNotes()), gaps)
 		if err != nil {
 			return nil, err
 		}
@@ -121,8 +142,7 @@ func (f *filler) pack() (*Pack, error) {
 
 // frameTokens is the cost of a frame with notes n.
 func (f *filler) frameTokens(n notes) int {
-	fr := newFrame(anyBoundary(f.v), f.origin, n)
-	return f.v.count(fr.header) + f.v.count(fr.trailer)
+	return f.fixed + f.tok.count(n.lines()) + f.tok.count(n.last())
 }
 
 func (f *filler) worstNotes() notes {
@@ -168,12 +188,12 @@ func (f *filler) write(m *measured) *Pack {
 		body.WriteString(s.text)
 	}
 	quoted := body.String()
-	fr := newFrame(boundary(f.v, quoted, f.origin), f.origin, m.notes)
+	b := boundary(f.tok, quoted, f.origin)
 	return &Pack{
 		ID: f.src.card.ID, Version: f.src.card.Version, Encoding: f.opts.Encoding,
 		MaxTokens: f.opts.MaxTokens, Tokens: m.tokens,
 		TurnsTotal: m.total, TurnsIncluded: m.shown, Elided: append([]Elided{}, m.gaps...),
-		Text: fr.header + quoted + fr.trailer, Next: m.next,
+		Text: opened(b, f.origin) + m.lines() + quoted + closed(b) + m.last(), Next: m.next,
 	}
 }
 

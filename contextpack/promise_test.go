@@ -62,14 +62,14 @@ func TestCutCannotMakeFrameLines(t *testing.T) {
 
 func TestBoundary(t *testing.T) {
 	for _, enc := range Encodings {
-		v, err := vocabularyOf(enc)
+		tok, err := tokenizerOf(enc)
 		if err != nil {
 			t.Fatal(err)
 		}
 		seen := map[string]bool{}
 		for i := range 200 {
-			b := boundary(v, strings.Repeat("x", i), "fields")
-			if len(b) != 16 || strings.Trim(b, "0123456789abcdef") != "" || seen[b] || v.count(" "+b+"]") != boundaryTokens {
+			b := boundary(tok, strings.Repeat("x", i), "fields")
+			if len(b) != 16 || strings.Trim(b, "0123456789abcdef") != "" || seen[b] || tok.count(" "+b+"]") != boundaryTokens {
 				t.Errorf("boundary %q", b)
 			}
 			seen[b] = true
@@ -130,15 +130,15 @@ func TestPackErrors(t *testing.T) {
 		opts Options
 		want string
 	}{
-		{Options{MaxTokens: 499}, "from 500 to 100000 are allowed"},
-		{Options{MaxTokens: 100_001}, "from 500 to 100000 are allowed"},
-		{Options{MaxTokens: -1}, "from 500 to 100000 are allowed"},
-		{Options{Encoding: "gpt2"}, "there are o200k_base, cl100k_base"},
-		{Options{Around: 11}, "the session has 10"},
-		{Options{Around: -1}, "the session has 10"},
+		{Options{MaxTokens: 499}, "max_tokens 499 is out of range: 500 to 100000"},
+		{Options{MaxTokens: 100_001}, "max_tokens 100001 is out of range: 500 to 100000"},
+		{Options{MaxTokens: -1}, "max_tokens -1 is out of range: 500 to 100000"},
+		{Options{Encoding: "gpt2"}, `encoding "gpt2" is unknown: there are o200k_base and cl100k_base`},
+		{Options{Around: 11}, "there is no turn 11: the session has 10"},
+		{Options{Around: -1}, "there is no turn -1: the session has 10"},
 	} {
 		_, err := New().Pack(context.Background(), r.card, r.reader, c.opts)
-		if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, ErrOptions) || err.Error() != c.want {
 			t.Errorf("%+v: %v", c.opts, err)
 		}
 	}

@@ -22,8 +22,8 @@ type item struct {
 	head    string
 	body    string
 	tool    bool
-	removed int // characters and sequences that clean took out
-	tokens  int // of head and body; 0: not counted yet
+	removed int    // characters and sequences that clean took out
+	ruler   *ruler // of head and body together: the body may begin with what a newline is joined to
 }
 
 // newItem renders turn t, and reports false where there is nothing to show of it.
@@ -64,16 +64,6 @@ func (it *item) setBody(text string) {
 	if text != "" {
 		it.body = escapeFrame(breakRuns(text)) + "\n"
 	}
-}
-
-func (it *item) count(v *vocabulary) int {
-	if it.tokens == 0 {
-		it.tokens = v.count(it.head) // the body may begin with what a newline is joined to
-		if it.body != "" {
-			it.tokens = v.count(it.head + it.body)
-		}
-	}
-	return it.tokens
 }
 
 // stamp is a turn's time, short: the year stands in the header.

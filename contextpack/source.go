@@ -20,6 +20,7 @@ const (
 // until the opening request is found, and from the focus outward.
 type source struct {
 	ctx   context.Context // of the one call that made the source
+	tok   tokenizer
 	read  Reader
 	card  *session.Card
 	total int // turns in the session
@@ -36,8 +37,8 @@ type source struct {
 	showable int // turns read that can be shown
 }
 
-func newSource(ctx context.Context, card *session.Card, read Reader, opts Options) *source {
-	s := &source{ctx: ctx, read: read, card: card, total: card.Turns.Total(), tools: opts.ToolCalls, focus: opts.Around}
+func newSource(ctx context.Context, tok tokenizer, card *session.Card, read Reader, opts Options) *source {
+	s := &source{ctx: ctx, tok: tok, read: read, card: card, total: card.Turns.Total(), tools: opts.ToolCalls, focus: opts.Around}
 	// A message has a few tool calls, a shown turn at least a dozen tokens: this is
 	// never reached by sessions that people have, and bounds those they do not.
 	s.left = max(4096, 2*opts.MaxTokens)
@@ -69,6 +70,8 @@ func (s *source) fetch(from, to int) ([]*item, error) {
 		if s.opener == 0 && t.Role == session.User && !t.Undone && it.body != "" && to <= s.leadRead {
 			s.opener = t.N
 		}
+		it.ruler = newRuler(s.tok, it.head+it.body)
+		it.body = it.ruler.text[len(it.head):] // one copy is enough
 		s.showable++
 		items = append(items, it)
 	}

@@ -43,7 +43,7 @@ func Strip(s string) (plain string, removed int) {
 		case unicode.IsControl(r):
 			size = sequenceLen(s[i:])
 			removed++
-		case unicode.Is(invisible, r), isSelector(r) && (last <= ' ' || isSelector(last)):
+		case unicode.Is(invisible, r), isSelector(r) && (last <= ' ' || last == utf8.RuneError || isSelector(last)):
 			removed++
 		default:
 			last = r

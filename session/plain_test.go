@@ -53,7 +53,7 @@ func TestStrip(t *testing.T) {
 		// Variation selectors: one after something to select a form of.
 		{"⚠\ufe0f\ufe0f\ufe0e", "⚠\ufe0f", 2},
 		{"⚠\ufe0f\u200b\ufe0f", "⚠\ufe0f", 2},
-		{"\ufe0f \ufe0f\n\ufe0e", " \n", 3},
+		{"\ufe0f \ufe0f\n\ufe0e\xff\ufe0f", " \n\ufffd", 4},
 	} {
 		got, removed := Strip(c.in)
 		if got != c.want || removed != c.removed {
