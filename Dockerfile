@@ -13,6 +13,6 @@ USER sessdex
 ENV SESSDEX_DATA=/data
 VOLUME /data
 EXPOSE 7337
-HEALTHCHECK --interval=10s --timeout=3s CMD ["sessdex", "doctor", "--json"]
+HEALTHCHECK --interval=10s --timeout=3s CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/7337 && printf 'GET /healthz HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n' >&3 && grep -q '200 OK' <&3"]
 ENTRYPOINT ["sessdex"]
 CMD ["serve", "--addr", "0.0.0.0:7337"]

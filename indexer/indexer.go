@@ -16,6 +16,7 @@ import (
 	"iter"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -161,6 +162,16 @@ func (x *Indexer) Turns(ctx context.Context, card *session.Card, version string)
 
 // Command is a program to run in a folder.
 type Command = harness.Command
+
+// Harnesses lists the names of the harnesses whose sessions are read.
+func Harnesses() []string {
+	var names []string
+	for _, h := range harness.All {
+		names = append(names, h.Name)
+	}
+	slices.Sort(names)
+	return names
+}
 
 // ErrUnknownFormat means that bytes are no transcript of a harness we know.
 var ErrUnknownFormat = harness.ErrUnknown

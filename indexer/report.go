@@ -45,6 +45,14 @@ type FileReason struct {
 // Failed is the number of files that could not be imported.
 func (r *Report) Failed() int { return len(r.Failures) }
 
+// Sessions is the number of files that hold a session.
+func (r *Report) Sessions() (n int) {
+	for _, s := range r.Sources {
+		n += s.Sessions
+	}
+	return n
+}
+
 func newReport() *Report {
 	return &Report{Sources: []*SourceReport{}, Failures: []FileReason{}, Skips: []FileReason{}, Secrets: map[string]int{}}
 }

@@ -133,7 +133,7 @@ func (g *tagger) turn(t *session.Turn) {
 	if t.Role != session.Tool || !IsShell(t.Tool) {
 		return
 	}
-	script := t.Input
+	script := session.Command(t.Input)
 	if len(script) > 4096 { // a here-document: what runs stands at its beginning
 		script = script[:4096]
 	}

@@ -35,7 +35,8 @@ const (
 	maxPublish     = 64 << 20
 	maxHeader      = 64 << 10
 	maxConnections = 512
-	maxUploads     = 4 // at the same time
+	minToken       = 16 // characters
+	maxUploads     = 4  // at the same time
 
 	headerPatience = 5 * time.Second
 	answerPatience = 5 * time.Minute
@@ -94,8 +95,8 @@ func (s *Service) Serve(ctx context.Context, addr string, opts HTTPOptions) erro
 		return usage("address %q is not of the form host:port, for example 127.0.0.1:7337", addr)
 	}
 	if !isLoopback(host) {
-		if opts.Token == "" {
-			return usage("address %s can be reached by other machines: set a token first, or use 127.0.0.1", addr)
+		if len(opts.Token) < minToken {
+			return usage("address %s can be reached by other machines: set SESSDEX_TOKEN to a token of at least %d characters, or use 127.0.0.1", addr, minToken)
 		}
 		if ip := net.ParseIP(host); ip == nil && host != "" || ip != nil && !ip.IsUnspecified() {
 			opts.Hosts = append(opts.Hosts[:len(opts.Hosts):len(opts.Hosts)], host)
@@ -132,6 +133,18 @@ func (s *Service) Serve(ctx context.Context, addr string, opts HTTPOptions) erro
 	return nil
 }
 
+// Free reports, as Serve would, whether it could not listen on addr.
+func Free(addr string) error {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return usage("address %q is not of the form host:port, for example 127.0.0.1:7337", addr)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return listenError(addr, err)
+	}
+	return l.Close()
+}
+
 // wsaAddrInUse is the number that Windows has for an address in use.
 const wsaAddrInUse = syscall.Errno(10048)
 
@@ -139,7 +152,7 @@ func listenError(addr string, err error) error {
 	var errno syscall.Errno
 	switch {
 	case errors.As(err, &errno) && (errno == syscall.EADDRINUSE || errno == wsaAddrInUse):
-		return fmt.Errorf("port of %s is in use, perhaps by another sessdex: stop that one or choose another address: %w", addr, err)
+		return fmt.Errorf("port of %s is in use, perhaps by another sessdex: stop that one, or choose another address with --addr", addr)
 	case errors.As(err, &errno) && errno == syscall.EACCES:
 		return fmt.Errorf("listen on %s is not allowed: choose a port above 1023: %w", addr, err)
 	}

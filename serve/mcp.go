@@ -54,6 +54,9 @@ func (s *Service) answer(t mcpTool) server.ToolHandlerFunc {
 		if err = cmp.Or(args.err, err); err != nil {
 			return mcp.NewToolResultError(explain(err)), nil
 		}
+		if unread := args.unread(); len(unread) > 0 {
+			text = "Not an argument of this tool, and passed over: " + strings.Join(unread, ", ") + ".\n" + text
+		}
 		return mcp.NewToolResultText(text), nil
 	}
 }
@@ -61,12 +64,13 @@ func (s *Service) answer(t mcpTool) server.ToolHandlerFunc {
 // explain turns an error into a sentence that says what to do about it.
 func explain(err error) string {
 	text := sentence(err)
+	var said *kindError
 	switch {
-	case errors.Is(err, ErrUsage), errors.Is(err, ErrNotFound):
+	case errors.Is(err, ErrUsage), errors.Is(err, ErrNotFound), errors.As(err, &said):
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		text = "the call was stopped before it was done; try again, or ask for less"
-	case !strings.Contains(text, "`sessdex"):
-		text += " (try again; if it stays, `sessdex doctor` names the cause)"
+	default:
+		text += " (try again; if it stays, ask the person to let Sessdex's doctor name the cause)"
 	}
 	return text
 }
@@ -102,6 +106,5 @@ func (s *Service) log() *slog.Logger {
 
 // oneLine is a clean single line of at most n runes.
 func oneLine(s string, n int) string {
-	clean, _ := cleanText(s)
-	return session.OneLine(clean, n)
+	return session.OneLine(session.Plain(s), n)
 }

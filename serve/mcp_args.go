@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"sessdex/search"
 )
 
 // arguments are a tool call's arguments, read leniently: models send "42" for 42,
@@ -16,6 +19,7 @@ import (
 // is kept in err, as one sentence for the model; the first one wins.
 type arguments struct {
 	values map[string]any
+	read   map[string]bool // values that the tool looked at
 	err    error
 }
 
@@ -37,7 +41,7 @@ func fold(name string) string {
 // decodeArguments reads what a client sent: JSON, a decoded object, or an object
 // that was encoded twice.
 func decodeArguments(raw any) *arguments {
-	a := &arguments{values: map[string]any{}}
+	a := &arguments{values: map[string]any{}, read: map[string]bool{}}
 	object, ok := asObject(raw)
 	if !ok {
 		a.err = errNotObject
@@ -86,6 +90,27 @@ func asObject(raw any) (map[string]any, bool) {
 	return nil, false
 }
 
+// get is an argument as it was sent, and whether it was.
+func (a *arguments) get(name string) (any, bool) {
+	key := fold(name)
+	a.read[key] = true
+	v, ok := a.values[key]
+	return v, ok
+}
+
+// unread lists, in order, what was sent and the tool does not know: a model that
+// thinks it filtered should hear that it did not.
+func (a *arguments) unread() []string {
+	var out []string
+	for key := range a.values {
+		if !a.read[key] {
+			out = append(out, oneLine(key, 40))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 func (a *arguments) fail(format string, args ...any) {
 	if a.err == nil {
 		a.err = usage(format, args...)
@@ -97,7 +122,7 @@ func (a *arguments) text(name string) string { return strings.TrimSpace(a.verbat
 
 // verbatim is a string argument as it was sent.
 func (a *arguments) verbatim(name string) string {
-	v, ok := a.values[fold(name)]
+	v, ok := a.get(name)
 	if list, isList := v.([]any); isList && len(list) == 1 {
 		v = list[0]
 	}
@@ -125,7 +150,7 @@ func (a *arguments) list(name string) []string {
 			out = append(out, s)
 		}
 	}
-	v := a.values[fold(name)]
+	v, _ := a.get(name)
 	if s, ok := v.(string); ok {
 		var inner []any
 		if strings.HasPrefix(strings.TrimSpace(s), "[") && json.Unmarshal([]byte(s), &inner) == nil {
@@ -165,7 +190,7 @@ func (a *arguments) number(name string, def, lo, hi int) int {
 
 // integer is an integer argument as it was sent, and whether it was.
 func (a *arguments) integer(name string) (int, bool) {
-	v, ok := a.values[fold(name)]
+	v, ok := a.get(name)
 	if !ok {
 		return 0, false
 	}
@@ -187,7 +212,7 @@ func (a *arguments) integer(name string) (int, bool) {
 
 // flag is a boolean argument; false where it is missing.
 func (a *arguments) flag(name string) bool {
-	v, ok := a.values[fold(name)]
+	v, ok := a.get(name)
 	if !ok {
 		return false
 	}
@@ -203,6 +228,23 @@ func (a *arguments) flag(name string) bool {
 	}
 	a.fail("%s must be true or false", name)
 	return false
+}
+
+// date is a date argument; the zero time where it is missing. A span that the
+// words name (a day, a month) is meant from its start, or with end to its end.
+func (a *arguments) date(name string, end bool) time.Time {
+	s := a.text(name)
+	if s == "" {
+		return time.Time{}
+	}
+	from, to, ok := search.ParseDate(s, time.Now())
+	if !ok {
+		a.fail("%s is no date: write 2026-01-31, 2026-01, 7d, 2w or yesterday", name)
+	}
+	if end {
+		return to
+	}
+	return from
 }
 
 // choice is an argument that is one of a few words, in any case.

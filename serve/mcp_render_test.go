@@ -95,10 +95,10 @@ func TestExplain(t *testing.T) {
 	}{
 		{usage("mode must be one of: a, b"), "mode must be one of: a, b"},
 		{fmt.Errorf("%w: no id was given", ErrUsage), "no id was given"},
-		{fmt.Errorf("session %q: %w: search for it", "x", ErrNotFound), `session "x": not found: search for it`},
-		{errors.New("the index is damaged: run `sessdex reindex`"), "the index is damaged: run `sessdex reindex`"},
-		{errors.New("disk on fire"), "disk on fire (try again; if it stays, `sessdex doctor` names the cause)"},
-		{errors.New("a\nb\x1b[31m\u202e"), "a b[31m (try again; if it stays, `sessdex doctor` names the cause)"},
+		{notFound("session %q not found: search for it", "x"), `session "x" not found: search for it`},
+		{(*Service)(nil).indexError(fmt.Errorf("open index: %w", search.ErrDamaged)), "the index is damaged: rebuild it from the library"},
+		{errors.New("disk on fire"), "disk on fire (try again; if it stays, ask the person to let Sessdex's doctor name the cause)"},
+		{errors.New("a\nb\x1b[31m\u202e"), "a b (try again; if it stays, ask the person to let Sessdex's doctor name the cause)"},
 		{fmt.Errorf("search: %w", context.Canceled), "the call was stopped before it was done; try again, or ask for less"},
 	} {
 		if got := explain(test.err); got != test.want {

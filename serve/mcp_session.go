@@ -162,7 +162,7 @@ var headLike = regexp.MustCompile(`(?m)^([ \t]*)(#[0-9]+ (?:user|assistant|tool|
 // left out.
 func turnText(t *session.Turn, most int) string {
 	part := func(s string) string {
-		s, _ = cleanText(s)
+		s = session.Plain(s)
 		s = headLike.ReplaceAllString(s, `$1\$2`)
 		if s = strings.TrimRight(s, "\n"); most > 0 {
 			s = cut(s, most)

@@ -163,7 +163,7 @@ func isRequest(line []byte) bool {
 	return json.Unmarshal(line, &m) == nil && m.ID != nil && m.Method != ""
 }
 
-var errLineTooLong = fmt.Errorf("message longer than %d MiB: publish large transcripts over HTTP or with `sessdex import`", maxLine>>20)
+var errLineTooLong = fmt.Errorf("message longer than %d MiB: large transcripts can be published over HTTP, or imported where they are", maxLine>>20)
 
 // readLine reads a line without its end, also a last one that has none. A line
 // of more than most bytes is passed over and reported as errLineTooLong. The

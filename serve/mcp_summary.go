@@ -77,7 +77,7 @@ func summaryBody(sum *Summary) string {
 			fmt.Fprintf(&b, "- %s\n", oneLine(command, 200))
 		}
 	}
-	if last, _ := cleanText(sum.Last); strings.TrimSpace(last) != "" {
+	if last := session.Plain(sum.Last); strings.TrimSpace(last) != "" {
 		fmt.Fprintf(&b, "\nLast answer:\n%s\n", cut(strings.TrimSpace(last), maxLastText))
 	}
 	return b.String()

@@ -2,10 +2,13 @@ package serve
 
 import (
 	"context"
+	"path"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"sessdex/contextpack"
+	"sessdex/indexer"
 	"sessdex/search"
 )
 
@@ -28,12 +31,14 @@ type mcpParam struct {
 // filters are the arguments that narrow a listing. list_sessions and
 // search_sessions share them.
 var filters = []mcpParam{
-	{name: "harness", kind: "strings", about: "any of: claude-code, codex-cli, gemini-cli, opencode, …"},
+	{name: "harness", kind: "strings", about: "any of: " + strings.Join(indexer.Harnesses(), ", ")},
 	{name: "tags", kind: "strings", about: "all of these"},
 	{name: "file", kind: "string", about: "edited file: path, base name or folder"},
 	{name: "branch", kind: "string"},
 	{name: "repo", kind: "string", about: "host/owner/name or name"},
 	{name: "author", kind: "string"},
+	{name: "since", kind: "string", about: "date or age: 2026-01-31, 7d"},
+	{name: "until", kind: "string"},
 }
 
 var paging = []mcpParam{
@@ -49,7 +54,7 @@ var mcpTools = []mcpTool{
 		name:  "search_sessions",
 		title: "Search sessions",
 		about: `Search past coding-agent sessions: how something was solved, decided or broken before. Returns ranked sessions with the best turn. ` +
-			`The query is plain words; "a phrase", -word, since:7d, until:2026-01 and role:user work too. An empty query browses, newest first.`,
+			`The query is plain words; "a phrase", -word and role:user work too. An empty query browses, newest first.`,
 		params: join([]mcpParam{{name: "query", kind: "string"}}, filters,
 			[]mcpParam{{name: "sort", kind: "string", words: []string{search.Relevance, search.Recent}}}, paging),
 		run: (*Service).toolSearch,
@@ -181,7 +186,8 @@ func (s *Service) toolList(ctx context.Context, a *arguments) (string, error) {
 	q.Sort = search.Recent
 	scope := ""
 	if q.Repo == "" && !a.flag("all_repos") && s.Repo != "" {
-		q.Repo = s.Repo
+		// Sessions whose folder was gone when they were imported know its name only.
+		q.Repo = path.Base(s.Repo)
 		scope = "in " + oneLine(s.Repo, maxTitle) + " (all_repos=true lists every repository)"
 	}
 	if a.err != nil {
@@ -203,6 +209,8 @@ func (a *arguments) query() search.Query {
 		Branch:  a.text("branch"),
 		Repo:    a.text("repo"),
 		Author:  a.text("author"),
+		Since:   a.date("since", false),
+		Until:   a.date("until", true),
 		Limit:   a.number("limit", 10, 1, 50),
 		Offset:  a.number("offset", 0, 0, 10_000),
 	}

@@ -17,7 +17,7 @@ import (
 func (s *Service) Search(ctx context.Context, q search.Query) (*SearchReply, error) {
 	start := time.Now()
 	if q.Limit < 0 || q.Offset < 0 {
-		return nil, fmt.Errorf("%w: limit and offset must not be negative", ErrUsage)
+		return nil, usage("limit and offset must not be negative")
 	}
 	res, err := s.Index.Search(ctx, q)
 	if err != nil {
@@ -32,17 +32,23 @@ func (s *Service) Search(ctx context.Context, q search.Query) (*SearchReply, err
 	return reply, nil
 }
 
-// indexError says what to do about an index that cannot be used.
+// notFound is an error about something that is not there; it reads as one sentence.
+func notFound(format string, args ...any) error {
+	return &kindError{ErrNotFound, fmt.Sprintf(format, args...)}
+}
+
+// indexError says what to do about an index that cannot be used. It names no
+// command: a person may read it on a terminal or a page, a model in a tool's result.
 func (s *Service) indexError(err error) error {
 	switch {
 	case errors.Is(err, search.ErrMissing):
-		return fmt.Errorf("there is no index yet: run `sessdex import`, or `sessdex reindex` to build it from the library: %w", err)
+		return &kindError{err, "there is no index yet: import sessions, or rebuild it from the library"}
 	case errors.Is(err, search.ErrDamaged):
-		return fmt.Errorf("the index is damaged: run `sessdex reindex` to build it anew from the library: %w", err)
+		return &kindError{err, "the index is damaged: rebuild it from the library"}
 	case errors.Is(err, search.ErrForeign):
-		return fmt.Errorf("the index folder is not sessdex's and was left as it is: give another one with --data: %w", err)
+		return &kindError{err, fmt.Sprintf("the index folder is not Sessdex's and was left as it is: give another data folder (%v)", err)}
 	case errors.Is(err, search.ErrBusy):
-		return fmt.Errorf("the index is busy: try again in a moment: %w", err)
+		return &kindError{err, "the index is busy: try again in a moment"}
 	}
 	return err
 }
@@ -52,7 +58,7 @@ func (s *Service) indexError(err error) error {
 func (s *Service) Resolve(ctx context.Context, ref string) (string, error) {
 	ref = strings.TrimSpace(ref)
 	if ref == "" {
-		return "", fmt.Errorf("%w: no session id was given", ErrUsage)
+		return "", usage("no session id was given")
 	}
 	if lower := strings.ToLower(ref); session.ValidIDPrefix(lower) && len(lower) == session.IDLen {
 		return lower, nil
@@ -63,11 +69,11 @@ func (s *Service) Resolve(ctx context.Context, ref string) (string, error) {
 	}
 	switch len(ids) {
 	case 0:
-		return "", fmt.Errorf("session %q: %w: search for it, or see `sessdex search` without words for the newest", session.OneLine(ref, 80), ErrNotFound)
+		return "", notFound("session %q not found: search for it, or list the newest sessions", session.OneLine(ref, 80))
 	case 1:
 		return ids[0], nil
 	}
-	return "", fmt.Errorf("%w: %q is the beginning of several sessions: %s", ErrUsage, session.OneLine(ref, 80), strings.Join(ids, ", "))
+	return "", usage("%q is the beginning of several sessions: %s", session.OneLine(ref, 80), strings.Join(ids, ", "))
 }
 
 // card resolves ref and reads the card.
@@ -78,7 +84,7 @@ func (s *Service) card(ctx context.Context, ref string) (*session.Card, error) {
 	}
 	card, _, err := s.Library.Card(ctx, id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("session %q: %w: search for it, or see `sessdex search` without words for the newest", id, ErrNotFound)
+		return nil, notFound("session %q not found: search for it, or list the newest sessions", id)
 	}
 	return card, err
 }

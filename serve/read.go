@@ -27,7 +27,7 @@ func (s *Service) Context(ctx context.Context, req ContextRequest) (*contextpack
 		return err
 	})
 	if errors.Is(err, contextpack.ErrOptions) {
-		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+		return nil, usage("%v", err)
 	}
 	return pack, err
 }
@@ -59,7 +59,7 @@ func (s *Service) Read(ctx context.Context, ref, version string, from, to int) (
 func (s *Service) withTurns(ctx context.Context, card *session.Card, version string, fn func(*session.Card, contextpack.Reader) error) error {
 	v, err := library.FindVersion(card, version)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotFound, err)
+		return notFound("%v", err)
 	}
 	if v.Version != card.Version {
 		return s.withStored(ctx, card, v, fn)
@@ -137,11 +137,19 @@ func (sum *Summary) turn(t *session.Turn) {
 	case t.Role == session.Assistant && t.Text != "":
 		sum.Last = t.Text
 	case t.Role == session.Tool && indexer.IsShell(t.Tool):
-		sum.Commands = append(sum.Commands, session.OneLine(t.Input, outlineRunes))
+		sum.Commands = append(sum.Commands, session.OneLine(called(t), outlineRunes))
 		if n := len(sum.Commands); n > summaryCommands {
 			sum.Commands = sum.Commands[n-summaryCommands:]
 		}
 	}
+}
+
+// called is what a tool turn is about: of a shell's arguments only the command.
+func called(t *session.Turn) string {
+	if indexer.IsShell(t.Tool) {
+		return session.Command(t.Input)
+	}
+	return t.Input
 }
 
 // children lists the sub-agent sessions that a session started.

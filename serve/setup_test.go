@@ -163,7 +163,7 @@ func fillShop(t testing.TB, s *Service) *Service {
 	publish(t, s, newChat(retryNative, "/home/ann/shop").
 		says("Make the payment retry loop give up after five attempts.").
 		answers("I look at the client first.").
-		calls("Bash", map[string]any{"command": "go test ./client"}, "--- FAIL: TestRetry\nexit status 1").
+		calls("Bash", map[string]any{"command": "go test ./client", "description": "Run the tests of the client"}, "--- FAIL: TestRetry\nexit status 1").
 		calls("Edit", map[string]any{"file_path": "/home/ann/shop/client/client.go", "old_string": "for {", "new_string": "for range 5 {"}, "done").
 		answers("The loop now ends after five attempts; TestRetry covers it."),
 		func(r *PublishRequest) { r.Title, r.Tags = "Bound the payment retry", []string{"payment"} })

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"sessdex/search"
+	"sessdex/session"
 )
 
 //go:embed web
@@ -218,6 +219,9 @@ func resultSummary(reply *SearchReply, asked bool) (summary, empty string) {
 func newHitView(h Hit) hitView {
 	v := hitView{Hit: h, URL: turnURL(h.ID, "", h.Turn)}
 	v.Files = few(within(h.Dir, h.Files), maxFiles)
+	if h.Turn == 0 && session.OneLine(h.Snippet, maxTitle) == session.OneLine(h.Title, maxTitle) {
+		return v // the title says it already
+	}
 	for _, p := range pieces(h.Snippet, h.Marks) {
 		v.Pieces = append(v.Pieces, piece{webSpaces(p.Text), p.Mark})
 	}

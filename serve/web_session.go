@@ -157,7 +157,7 @@ func newTurnView(t *session.Turn, id, version string) turnView {
 	if t.Role == session.Tool {
 		v.Stub = webLine(t.Tool, maxWord)
 		if t.Input != "" {
-			v.Stub += ": " + webLine(t.Input, webStub)
+			v.Stub += ": " + webLine(called(t), webStub)
 		}
 		v.Input, v.Output = newPart(t.Input, webOutput), newPart(t.Output, webOutput)
 	}

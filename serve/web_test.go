@@ -108,7 +108,7 @@ func TestSearchPage(t *testing.T) {
 		t.Errorf("no previous page in %s", body)
 	}
 	empty := newService(t).Handler(HTTPOptions{})
-	if w := ask(empty, "GET", "/", ""); w.Code >= 500 && !strings.Contains(w.Body.String(), "sessdex import") {
+	if w := ask(empty, "GET", "/", ""); w.Code >= 500 && !strings.Contains(w.Body.String(), "import sessions") {
 		t.Errorf("an empty library: %d %s", w.Code, w.Body)
 	}
 }
@@ -153,6 +153,7 @@ func TestWebText(t *testing.T) {
 		{"ab\u200dc", "ab⟦U+200D⟧c"},
 		{"👩\u200d💻", "👩\u200d💻"},
 		{"می\u200cخواهم", "می\u200cخواهم"},
+		{"⚠\ufe0f \x00a\ufe0f\ufe00\u2028", "⚠\ufe0f ␀a⟦U+FE0F⟧⟦U+FE00⟧⟦U+2028⟧"},
 		{"x\U000e0041", "x⟦U+E0041⟧"},
 		{"\xff", "\ufffd"},
 	} {

@@ -22,7 +22,7 @@ func webText(s string) string {
 	last := rune(0)
 	for _, r := range s {
 		switch {
-		case session.Plain(string(r)) != "", joins(last, r):
+		case session.Plain(string(r)) == string(r), joins(last, r):
 			b.WriteRune(r)
 		case r < 0x20:
 			b.WriteRune(0x2400 + r) // the block of control pictures
@@ -39,10 +39,10 @@ func webText(s string) string {
 // colour matches a terminal's control sequences.
 var colour = regexp.MustCompile(`\x1b\[[0-9;:?]*[ -/]*[@-~]`)
 
-// joins reports whether r is a zero-width joiner where scripts and emoji need
-// one. After Latin letters and ASCII it only hides.
+// joins reports whether r is a zero-width joiner or a variation selector where
+// scripts and emoji need one. After Latin letters and ASCII it only hides.
 func joins(last, r rune) bool {
-	return (r == 0x200c || r == 0x200d) && last >= 0x0600 && session.Plain(string(last)) != ""
+	return (r == 0x200c || r == 0x200d || r == 0xfe0e || r == 0xfe0f) && last >= 0x0600 && session.Plain(string(last)) != ""
 }
 
 // webLine is webText on one line of at most n runes.

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +41,8 @@ type app struct {
 	json        bool
 	verbose     bool
 
-	opened blobstore.Store
+	opened      blobstore.Store
+	firstSearch string // that `up` proposes
 }
 
 // command assembles the command line.
@@ -74,6 +78,9 @@ Exit codes: 0 done, 1 nothing found or some items failed, 2 wrong usage,
 	)
 	for _, c := range root.Commands() {
 		args := c.Args
+		if c.ValidArgsFunction == nil && c.Name() != "import" {
+			c.ValidArgsFunction = cobra.NoFileCompletions
+		}
 		c.Args = func(c *cobra.Command, words []string) error {
 			if args == nil {
 				return nil
@@ -148,13 +155,8 @@ func (a *app) service(ctx context.Context) (*serve.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	addr := a.store
-	if addr == "" {
-		addr = a.getenv("SESSDEX_STORE")
-	}
-	if addr == "" {
-		addr = "file:" + filepath.Join(dir, "store")
-	}
+	own := "file:" + filepath.Join(dir, "store")
+	addr := cmp.Or(a.store, a.getenv("SESSDEX_STORE"), own)
 	if a.opened, err = blobstore.Open(addr, a.getenv); errors.Is(err, fs.ErrInvalid) {
 		return nil, usageError{err}
 	} else if err != nil {
@@ -166,7 +168,7 @@ func (a *app) service(ctx context.Context) (*serve.Service, error) {
 	}
 	log := a.log()
 	lib := library.New(a.opened, library.DefaultWorkspace)
-	index := search.Open(filepath.Join(dir, "index"))
+	index := search.Open(filepath.Join(dir, indexDir(a.opened.String(), own)))
 	host, _ := os.Hostname() // only shown
 	ix := &indexer.Indexer{
 		Library: lib, Index: index, Scrubber: scrubber, StateDir: filepath.Join(dir, "imports"),
@@ -177,6 +179,16 @@ func (a *app) service(ctx context.Context) (*serve.Service, error) {
 		Library: lib, Index: index, Indexer: ix, Packer: contextpack.New(),
 		Owner: ix.Owner, Repo: indexer.GitRepo(wd), Version: version(), Log: log,
 	}, nil
+}
+
+// indexDir names the folder of a store's index. An index is a view of one store, so
+// every store but the data folder's own has an index to itself.
+func indexDir(store, own string) string {
+	if store == own {
+		return "index"
+	}
+	sum := sha256.Sum256([]byte(store))
+	return "index-" + hex.EncodeToString(sum[:6])
 }
 
 // ready is service, for commands that write: the store is made where it is not

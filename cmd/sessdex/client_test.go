@@ -66,7 +66,7 @@ func fetchMain(args []string) int {
 func mcpMain(args []string) int {
 	ctx, cancel := context.WithTimeout(context.Background(), clientWait)
 	defer cancel()
-	c, err := startMCP(ctx, nil)
+	c, err := startMCP(ctx, "sessdex", nil)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3
@@ -108,9 +108,9 @@ type mcpClient struct {
 	last  int
 }
 
-// startMCP starts the server, with further environment, and shakes hands.
-func startMCP(ctx context.Context, env []string) (*mcpClient, error) {
-	c := &mcpClient{cmd: exec.CommandContext(ctx, "sessdex", "mcp")}
+// startMCP starts a program's server, with further environment, and shakes hands.
+func startMCP(ctx context.Context, program string, env []string) (*mcpClient, error) {
+	c := &mcpClient{cmd: exec.CommandContext(ctx, program, "mcp")}
 	c.cmd.Env = append(os.Environ(), env...)
 	c.cmd.Cancel = func() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
 	c.cmd.WaitDelay = 10 * time.Second

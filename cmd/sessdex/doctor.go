@@ -87,7 +87,7 @@ func (a *app) doctor(ctx context.Context) []check {
 		add("index", fmt.Errorf("%w: run `sessdex reindex`", err), "")
 		return out
 	}
-	add("index", nil, fmt.Sprintf("%s, %s, %s", count(st.Sessions, "session"), count(st.Turns, "turn"), size(st.Bytes)))
+	add("index", nil, fmt.Sprintf("%s, %s, %s", count(st.Sessions, "session"), count(st.Turns, "turn"), size(st.Bytes)+" on disk"))
 	if storeOK {
 		out = append(out, a.compare(ctx, s, stored))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sort"
 	"strings"
 
@@ -40,6 +41,9 @@ Exit code 1 means that some files failed; the rest was imported.`,
 			if watch && (dry || a.json) {
 				return usagef("--watch goes neither with --dry-run nor with --json")
 			}
+			if err := isFolder(home); err != nil {
+				return err
+			}
 			s, err := a.ready(c.Context())
 			if err != nil {
 				return err
@@ -56,31 +60,35 @@ Exit code 1 means that some files failed; the rest was imported.`,
 			if err != nil {
 				return err
 			}
+			if !dry && rep.Sessions() > 0 {
+				if err := a.dropSamples(c.Context(), s); err != nil {
+					return err
+				}
+			}
 			return a.printReport(rep, dry, len(paths) == 0)
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&home, "home", "", "look for sessions in this home folder instead of yours")
-	f.StringSliceVar(&only, "harness", nil, "only these harnesses: "+strings.Join(harnessNames(), ", "))
+	f.StringSliceVar(&only, "harness", nil, "only these harnesses: "+strings.Join(indexer.Harnesses(), ", "))
 	f.BoolVar(&watch, "watch", false, "go on importing what changes, until stopped")
 	f.BoolVar(&dry, "dry-run", false, "read everything, store nothing")
-	_ = c.RegisterFlagCompletionFunc("harness", cobra.FixedCompletions(harnessNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("harness", cobra.FixedCompletions(indexer.Harnesses(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
-func harnessNames() []string {
-	var names []string
-	for _, h := range harness.All {
-		names = append(names, h.Name)
+// isFolder checks a --home.
+func isFolder(home string) error {
+	if info, err := os.Stat(home); home != "" && (err != nil || !info.IsDir()) {
+		return usagef("there is no folder %s to look for sessions in", home)
 	}
-	sort.Strings(names)
-	return names
+	return nil
 }
 
 func knownHarnesses(names []string) error {
 	for _, n := range names {
 		if harness.ByName(n) == nil {
-			return usagef("there is no harness %q: there are %s", n, strings.Join(harnessNames(), ", "))
+			return usagef("there is no harness %q: there are %s", n, strings.Join(indexer.Harnesses(), ", "))
 		}
 	}
 	return nil
@@ -109,7 +117,7 @@ func (a *app) printReport(rep *indexer.Report, dry, discovered bool) error {
 
 func (a *app) sayReport(rep *indexer.Report, dry, discovered bool) {
 	if len(rep.Sources) == 0 && discovered {
-		fmt.Fprintf(a.out, "No sessions here yet: looked for %s.\n", strings.Join(harnessNames(), ", "))
+		fmt.Fprintf(a.out, "No sessions found: looked for those of %s.\n", strings.Join(indexer.Harnesses(), ", "))
 	}
 	for _, s := range rep.Sources {
 		fmt.Fprintf(a.out, "%s  %s\n", s.Harness, a.style().dim(shown(s.Root)))

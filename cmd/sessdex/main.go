@@ -37,7 +37,7 @@ func main() {
 func run(ctx context.Context, args []string, getenv func(string) string, in io.Reader, out, errOut io.Writer) int {
 	a := &app{getenv: getenv, in: in, out: out, errOut: errOut}
 	root := a.command()
-	root.SetArgs(args)
+	root.SetArgs(escapeDashes(args))
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
@@ -75,7 +75,7 @@ func (a *app) exit(ctx context.Context, err error) int {
 	case errors.Is(err, serve.ErrNotFound):
 		code = exitSome
 	}
-	fmt.Fprintln(a.errOut, "sessdex: "+oneError(err))
+	fmt.Fprintln(a.errOut, "sessdex: "+withHint(err))
 	return code
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -82,7 +81,7 @@ func ago(t, now time.Time) string {
 // count is "1 session", "2 sessions", "12,345 turns".
 func count(n int, noun string) string {
 	if n != 1 {
-		noun = strings.TrimSuffix(noun, "y") + map[bool]string{true: "ies", false: "s"}[strings.HasSuffix(noun, "y")]
+		noun += "s"
 	}
 	return thousands(n) + " " + noun
 }

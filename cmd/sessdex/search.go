@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"sessdex/indexer"
 	"sessdex/search"
 	"sessdex/serve"
 )
@@ -24,9 +27,11 @@ questions, error messages, identifiers, paths. These filters can stand among the
   "exact phrase"   -without   harness:codex-cli   tag:docker   file:src/auth.go
   branch:main   repo:web   author:ann   role:user   since:2w   until:2026-01-31
 
-A file is given by its path, its base name or any run of its folders.`,
+A file is given by its path, its base name or any run of its folders. Of several
+arguments, one that holds spaces is a phrase. Without --sort, words are ranked
+by relevance and browsing shows the newest first.`,
 		Example: `  sessdex search why does the login redirect loop
-  sessdex search "connection refused" harness:claude-code since:2w
+  sessdex search "connection refused" -proxy harness:claude-code since:2w
   sessdex search --file auth/session.go --sort recent`,
 		RunE: func(c *cobra.Command, words []string) error {
 			var err error
@@ -39,7 +44,7 @@ A file is given by its path, its base name or any run of its folders.`,
 			if q.Sort != "" && q.Sort != search.Relevance && q.Sort != search.Recent {
 				return usagef("--sort is %s or %s, not %q", search.Relevance, search.Recent, q.Sort)
 			}
-			q.Text = strings.Join(words, " ")
+			q.Text = queryText(words)
 			q.Facets = a.json
 			s, err := a.service(c.Context())
 			if err != nil {
@@ -53,6 +58,9 @@ A file is given by its path, its base name or any run of its folders.`,
 				err = a.printJSON(reply)
 			} else {
 				a.printHits(reply, q.Offset)
+				if len(reply.Hits) == 0 {
+					a.sayNothingFound(c.Context(), s)
+				}
 			}
 			if err == nil && len(reply.Hits) == 0 {
 				return errSome
@@ -64,7 +72,7 @@ A file is given by its path, its base name or any run of its folders.`,
 	f.IntVar(&q.Limit, "limit", 10, "how many sessions, at most 100")
 	f.IntVar(&q.Offset, "offset", 0, "how many to pass over first")
 	f.StringVar(&q.Sort, "sort", "", "relevance or recent")
-	f.StringSliceVar(&q.Harness, "harness", nil, "only these harnesses")
+	f.StringSliceVar(&q.Harness, "harness", nil, "only these harnesses: "+strings.Join(indexer.Harnesses(), ", "))
 	f.StringSliceVar(&q.Tags, "tag", nil, "only sessions with all these tags")
 	f.StringVar(&q.File, "file", "", "only sessions that touched this file: a path, a base name or a run of folders")
 	f.StringVar(&q.Branch, "branch", "", "only sessions on this git branch")
@@ -73,7 +81,43 @@ A file is given by its path, its base name or any run of its folders.`,
 	f.StringVar(&since, "since", "", "only sessions active since: 2026-01-31, 2w, yesterday")
 	f.StringVar(&until, "until", "", "only sessions active before")
 	f.BoolVar(&q.Subagents, "subagents", false, "sub-agents' sessions too")
+	_ = c.RegisterFlagCompletionFunc("harness", cobra.FixedCompletions(indexer.Harnesses(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions([]string{search.Relevance, search.Recent}, cobra.ShellCompDirectiveNoFileComp))
+	c.ValidArgsFunction = cobra.NoFileCompletions
 	return c
+}
+
+// queryText joins the arguments of a search. The shell took the quotes off what
+// was written as a phrase beside other words, so they are put back.
+func queryText(args []string) string {
+	out := make([]string, len(args))
+	for i, w := range args {
+		w = strings.TrimPrefix(w, escapedDash)
+		if len(args) > 1 && strings.ContainsAny(w, " \t") && !strings.ContainsAny(w, "\":") {
+			w = `"` + w + `"`
+		}
+		out[i] = w
+	}
+	return strings.Join(out, " ")
+}
+
+// escapedDash marks a word to leave out, so that it is not read as a flag.
+const escapedDash = "\x00"
+
+// escapeDashes marks the arguments of `search` that begin with one dash and are no
+// flag: "-word" leaves a word out.
+func escapeDashes(args []string) []string {
+	at := slices.Index(args, "search")
+	if at < 0 {
+		return args
+	}
+	out := slices.Clone(args)
+	for i := at + 1; i < len(out) && out[i] != "--"; i++ {
+		if w := out[i]; len(w) > 1 && w[0] == '-' && w[1] != '-' && w != "-h" && w != "-v" {
+			out[i] = escapedDash + w
+		}
+	}
+	return out
 }
 
 // date reads a --since or --until.
@@ -106,6 +150,15 @@ func (a *app) searchHealing(c *cobra.Command, s *serve.Service, q search.Query) 
 	return s.Search(c.Context(), q)
 }
 
+// sayNothingFound says why a search found nothing, as far as one can tell.
+func (a *app) sayNothingFound(ctx context.Context, s *serve.Service) {
+	if st, err := s.Index.Status(ctx); err == nil && st.Sessions == 0 {
+		fmt.Fprintln(a.errOut, "Nothing was imported yet: run `sessdex import`.")
+		return
+	}
+	fmt.Fprintln(a.errOut, "No session found. Try fewer or other words, or no filter.")
+}
+
 func (a *app) printHits(r *serve.SearchReply, offset int) {
 	st := a.style()
 	for i, h := range r.Hits {
@@ -119,13 +172,11 @@ func (a *app) printHits(r *serve.SearchReply, offset int) {
 			facts = append(facts, fmt.Sprintf("best: turn %d (%s)", h.Turn, h.Role))
 		}
 		fmt.Fprintf(a.out, "   %s\n", st.dim(line(strings.Join(facts, " · "), 200)))
-		if h.Snippet != "" {
+		if h.Snippet != "" && h.Turn > 0 || h.Title != line(h.Snippet, 120) {
 			fmt.Fprintf(a.out, "   %s\n", marked(st, h.Snippet, h.Marks))
 		}
 	}
 	switch {
-	case len(r.Hits) == 0:
-		fmt.Fprintln(a.errOut, "No session found. Try fewer or other words, or no filter.")
 	case r.NextOffset > 0:
 		more := ""
 		if !r.TotalExact {

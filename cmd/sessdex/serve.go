@@ -28,7 +28,11 @@ func (a *app) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve MCP at /mcp, the API at /v1 and web pages at /",
-		Args:  cobra.NoArgs,
+		Long: `Serve answers over HTTP: MCP at /mcp, a JSON API at /v1, pages for people at /.
+It follows what others write to the store. An address that other machines can
+reach needs SESSDEX_TOKEN, at least 16 characters: agents and scripts send it as a
+bearer token, and browsers ask for it as the password of any user name.`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := context.WithCancel(c.Context())
 			defer stop()
@@ -38,7 +42,7 @@ func (a *app) serveCommand() *cobra.Command {
 			}
 			go a.follow(ctx, s, serverFollows)
 			return s.Serve(ctx, addr, a.httpOptions(func(addr net.Addr) {
-				fmt.Fprintf(a.errOut, "sessdex serves at http://%[1]s (MCP: http://%[1]s/mcp)\n", addr)
+				fmt.Fprintf(a.errOut, "sessdex serves at %[1]s (MCP: %[1]s/mcp)\n", urlOf(addr))
 			}))
 		},
 	}
@@ -50,7 +54,12 @@ func (a *app) mcpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve MCP on stdin and stdout, for an agent to start",
-		Args:  cobra.NoArgs,
+		Long: `Mcp speaks the Model Context Protocol on stdin and stdout. Agents start it
+themselves; tell them once:
+
+  claude mcp add --scope user sessdex -- sessdex mcp
+  codex mcp add sessdex -- sessdex mcp`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := context.WithCancel(c.Context())
 			defer stop()
@@ -84,8 +93,11 @@ func (a *app) follow(ctx context.Context, s *serve.Service, every time.Duration)
 func (a *app) reindexCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reindex",
-		Short: "Build the index anew from the library; the old one answers meanwhile",
-		Args:  cobra.NoArgs,
+		Short: "Build the index anew from the store; the old one answers meanwhile",
+		Long: `Reindex makes a new index from the sessions in the store and puts it in the place
+of the old one, which answers until then. It is the cure for an index that is
+damaged, and changes nothing in the store.`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := a.ready(c.Context())
 			if err != nil {
@@ -103,7 +115,7 @@ func (a *app) reindexCommand() *cobra.Command {
 					*indexer.SyncReport
 				}{serve.SchemaVersion, rep})
 			} else {
-				fmt.Fprintf(a.out, "%s, %s, %s in %.1f s\n", count(rep.Changed, "session"), count(rep.Turns, "turn"), size(rep.Bytes), float64(rep.TookMS)/1000)
+				fmt.Fprintf(a.out, "%s, %s, from %s of transcripts in %.1f s\n", count(rep.Changed, "session"), count(rep.Turns, "turn"), size(rep.Bytes), float64(rep.TookMS)/1000)
 				for _, f := range rep.Failures {
 					fmt.Fprintf(a.out, "failed: %s: %s\n", f.Path, shown(f.Reason))
 				}

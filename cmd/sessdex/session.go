@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,17 @@ import (
 	"sessdex/session"
 )
 
+// oneID is what commands about one session take.
+func oneID(_ *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return errors.New("no session id was given")
+	case 1:
+		return nil
+	}
+	return fmt.Errorf("one session id is wanted, not %d words", len(args))
+}
+
 func (a *app) contextCommand() *cobra.Command {
 	var req serve.ContextRequest
 	c := &cobra.Command{
@@ -22,7 +34,7 @@ func (a *app) contextCommand() *cobra.Command {
 		Long: `Context prints a session's opening request and the newest turns that fit, or
 those around one turn. The token count is exact and never above --max-tokens.
 ID is a session's id, a unique beginning of it, or the harness's own id.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneID,
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.service(c.Context())
 			if err != nil {
@@ -38,6 +50,9 @@ ID is a session's id, a unique beginning of it, or the harness's own id.`,
 					SchemaVersion int `json:"schema_version"`
 					*contextpack.Pack
 				}{serve.SchemaVersion, pack})
+			}
+			if _, tty := terminal(a.errOut); tty {
+				fmt.Fprintf(a.errOut, "%s of %s (%s)\n", thousands(pack.Tokens), count(pack.MaxTokens, "token"), pack.Encoding)
 			}
 			_, err = fmt.Fprint(a.out, pack.Text)
 			return err
@@ -57,7 +72,7 @@ func (a *app) showCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID",
 		Short: "A session at a glance: what was asked, what was done",
-		Args:  cobra.ExactArgs(1),
+		Args:  oneID,
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.service(c.Context())
 			if err != nil {
@@ -215,7 +230,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resume ID",
 		Short: "Print the command that goes on with a session in its own harness",
-		Args:  cobra.ExactArgs(1),
+		Args:  oneID,
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.service(c.Context())
 			if err != nil {
@@ -251,13 +266,14 @@ func (a *app) resumeCommand() *cobra.Command {
 func (a *app) exec(c *cobra.Command, argv []string, dir string) error {
 	if dir != "" {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return fmt.Errorf("resume: the session's folder %s is not there any more: run `%s` where its work is now", dir, serve.Quote(argv))
+			return fmt.Errorf("%w: the session's folder %s is not there any more: run `%s` where its work is now", serve.ErrNotFound, dir, serve.Quote(argv))
 		}
 	}
 	cmd := exec.CommandContext(c.Context(), argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, a.in, a.out, a.errOut
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("resume: run %s: %w", serve.Quote(argv), err)
+		fmt.Fprintf(a.errOut, "sessdex: resume: %s: %s\n", shown(serve.Quote(argv)), oneError(err))
+		return errSome
 	}
 	return nil
 }

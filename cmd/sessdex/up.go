@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"os"
 	"path"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"sessdex/indexer"
+	"sessdex/search"
 	"sessdex/serve"
 )
 
@@ -35,6 +39,12 @@ goes on importing what changes.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := context.WithCancel(c.Context())
 			defer stop()
+			if err := isFolder(home); err != nil {
+				return err
+			}
+			if err := serve.Free(addr); err != nil {
+				return err // before the import, which can take a while
+			}
 			s, err := a.ready(ctx)
 			if err != nil {
 				return err
@@ -49,6 +59,7 @@ goes on importing what changes.`,
 			if err := a.sayImported(ctx, s, rep); err != nil {
 				return err
 			}
+			a.firstSearch = firstSearch(ctx, s)
 			go a.follow(ctx, s, serverFollows)
 			go a.keepImporting(ctx, s)
 			return s.Serve(ctx, addr, a.httpOptions(a.sayUp))
@@ -72,7 +83,7 @@ func (a *app) sayImported(ctx context.Context, s *serve.Service, rep *indexer.Re
 		fmt.Fprintf(a.out, "failed: %s: %s\n", shown(f.Path), shown(f.Reason))
 	}
 	if sessions > 0 {
-		fmt.Fprintf(a.out, "Imported this machine's sessions: %s, %s.\n", count(sessions, "session"), count(turns, "turn"))
+		fmt.Fprintf(a.out, "This machine's sessions are in: %s, %s.\n", count(sessions, "session"), count(turns, "turn"))
 		return a.dropSamples(ctx, s)
 	}
 	n, err := a.importSamples(ctx, s)
@@ -81,6 +92,17 @@ func (a *app) sayImported(ctx context.Context, s *serve.Service, rep *indexer.Re
 	}
 	fmt.Fprintf(a.out, "No agent's sessions found on this machine, so here is the bundled sample: %d made-up sessions.\n", n)
 	return nil
+}
+
+// firstSearch is a search that finds something: the first words of the newest
+// session's title.
+func firstSearch(ctx context.Context, s *serve.Service) string {
+	reply, err := s.Search(ctx, search.Query{Limit: 1})
+	if err != nil || len(reply.Hits) == 0 {
+		return "login redirect"
+	}
+	words := strings.FieldsFunc(line(reply.Hits[0].Title, 120), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.ToLower(strings.Join(words[:min(4, len(words))], " "))
 }
 
 // eachSample calls fn with every bundled transcript.
@@ -107,18 +129,28 @@ func (a *app) importSamples(ctx context.Context, s *serve.Service) (int, error) 
 	return n, err
 }
 
-// dropSamples removes the samples once there is something real.
+// dropSamples removes the samples once there is something real, and says so.
 func (a *app) dropSamples(ctx context.Context, s *serve.Service) error {
-	return eachSample(func(raw []byte) error {
+	if reply, err := s.Search(ctx, search.Query{Tags: []string{sampleTag}, Limit: 1}); err != nil || len(reply.Hits) == 0 {
+		return nil // none there, which is the rule
+	}
+	dropped := 0
+	err := eachSample(func(raw []byte) error {
 		id, err := s.Indexer.IDOf(ctx, raw)
 		if err != nil {
 			return err
 		}
-		if err := s.Indexer.Remove(ctx, id); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		err = s.Indexer.Remove(ctx, id)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
-		return nil
+		dropped++
+		return err
 	})
+	if dropped > 0 {
+		fmt.Fprintf(a.errOut, "The bundled sample (%s) was removed: there are real ones now.\n", count(dropped, "session"))
+	}
+	return err
 }
 
 // keepImporting follows this machine's sessions until the server ends.
@@ -130,20 +162,41 @@ func (a *app) keepImporting(ctx context.Context, s *serve.Service) {
 	})
 }
 
+// urlOf is the address to reach a listener at from this machine.
+func urlOf(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return "http://" + addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// self is how the program is called from this folder: `go run` leaves none behind.
+func self() string {
+	if exe, err := os.Executable(); err == nil && strings.Contains(exe, "go-build") {
+		return "go run ./cmd/sessdex"
+	}
+	return "sessdex"
+}
+
 func (a *app) sayUp(addr net.Addr) {
-	url := "http://" + addr.String()
+	url := urlOf(addr)
 	fmt.Fprintf(a.out, `
 Search in the browser   %[1]s/
-Search here             sessdex search "login redirect"
+Search here             %[2]s search %[3]s
 
 Give it to an agent:
-  Claude Code   claude mcp add --transport http sessdex %[1]s/mcp
+  Claude Code   claude mcp add --scope user --transport http sessdex %[1]s/mcp
   Codex         codex mcp add sessdex --url %[1]s/mcp
   Gemini CLI    gemini mcp add --transport http sessdex %[1]s/mcp
-  OpenCode      in opencode.json: "mcp": {"sessdex": {"type": "remote", "url": "%[1]s/mcp"}}
+  OpenCode      in opencode.json, under "mcp":
+                "sessdex": {"type": "remote", "url": "%[1]s/mcp"}
 
 Stop with Ctrl-C.
-`, url)
+`, url, self(), a.firstSearch)
 }
 
 // httpOptions are what every server of the program has.
