@@ -354,11 +354,13 @@ func TestAPI(t *testing.T) {
 func TestServe(t *testing.T) {
 	s := sharedShop(t)
 	for addr, want := range map[string]string{
-		"0.0.0.0:0": "set a token first", "[::]:0": "set a token first", ":0": "set a token first", "192.0.2.1:0": "set a token first",
+		"0.0.0.0:0": "SESSDEX_TOKEN", "[::]:0": "SESSDEX_TOKEN", ":0": "SESSDEX_TOKEN", "192.0.2.1:0": "SESSDEX_TOKEN",
 		"localhost": "host:port",
 	} {
-		if err := s.Serve(t.Context(), addr, HTTPOptions{}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", addr, err)
+		for _, token := range []string{"", "too short"} {
+			if err := s.Serve(t.Context(), addr, HTTPOptions{Token: token}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s with token %q: %v", addr, token, err)
+			}
 		}
 	}
 
