@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -257,10 +258,16 @@ func FindVersion(card *session.Card, version string) (session.Version, error) {
 		}
 	}
 	if len(found) != 1 {
-		return session.Version{}, fmt.Errorf("version %q of session %s: %w (there are %v)", version, card.ID, fs.ErrNotExist, names)
+		return session.Version{}, unknownVersion(fmt.Sprintf("session %s has no version %q: there are %s", card.ID, version, strings.Join(names, ", ")))
 	}
 	return found[0], nil
 }
+
+// unknownVersion is a whole sentence for a person; what kind it is goes without saying.
+type unknownVersion string
+
+func (e unknownVersion) Error() string { return string(e) }
+func (e unknownVersion) Unwrap() error { return fs.ErrNotExist }
 
 func (l *Library) openTranscript(ctx context.Context, id, version string) (io.ReadCloser, error) {
 	r, _, err := l.store.Get(ctx, l.transcriptKey(id, version))
