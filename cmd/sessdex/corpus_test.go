@@ -91,7 +91,6 @@ var questions = []string{
 	"role:user please", "since:2025-10-01 config", "tag:typescript component -react", "日本語",
 }
 
-
 // found lists the hits of every question, by the command line.
 func (d desk) found() map[string][]string {
 	all := map[string][]string{}
