@@ -115,6 +115,7 @@ func (s *Service) Serve(ctx context.Context, addr string, opts HTTPOptions) erro
 		ErrorLog:          slog.NewLogLogger(s.log().Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
+	s.Packer.Warm("") // the first pack need not wait
 	if opts.Ready != nil {
 		opts.Ready(listener.Addr())
 	}

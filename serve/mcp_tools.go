@@ -174,6 +174,7 @@ func (s *Service) toolSearch(ctx context.Context, a *arguments) (string, error) 
 	if a.err != nil {
 		return "", a.err
 	}
+	s.Packer.Warm("") // who searches packs next; a process that only stands by loads nothing
 	reply, err := s.Search(ctx, q)
 	if err != nil {
 		return "", err
