@@ -28,19 +28,6 @@ type desk struct {
 	env     []string
 }
 
-// plainProgram is the program without the race detector, which makes it ten times
-// as slow and sees nothing between processes.
-func plainProgram(t *testing.T) string {
-	if !raceDetector {
-		return "sessdex"
-	}
-	path := filepath.Join(t.TempDir(), "sessdex")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build the program: %v\n%s", err, out)
-	}
-	return path
-}
-
 func newDesk(t *testing.T, program string, env ...string) desk {
 	home := t.TempDir()
 	return desk{t, program, append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SESSDEX_DATA=" + filepath.Join(home, "data")}, env...)}
@@ -105,7 +92,10 @@ func (d desk) found() map[string][]string {
 // packs every session, and finds the same through every door.
 func TestCorpus(t *testing.T) {
 	roots := corpusRoots(t)
-	program := plainProgram(t)
+	program := "sessdex"
+	if raceDetector {
+		program = plainProgram(t)
+	}
 	d := newDesk(t, program)
 
 	// One harness is there; two agents' windows ask all the time while a third

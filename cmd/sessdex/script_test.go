@@ -61,6 +61,10 @@ func TestMain(m *testing.M) {
 //	waitfor PROGRAM ARG…       run it until it ends with 0
 //	term                       SIGTERM to the program put in the background last
 func TestScripts(t *testing.T) {
+	plain := ""
+	if raceDetector {
+		plain = plainProgram(t)
+	}
 	testscript.Run(t, testscript.Params{
 		Condition: func(cond string) (bool, error) {
 			if cond == "root" {
@@ -74,6 +78,10 @@ func TestScripts(t *testing.T) {
 			program, err := exec.LookPath("sessdex")
 			if err != nil {
 				return err
+			}
+			if raceDetector && !servers.MatchString(e.T().(testing.TB).Name()) {
+				program = plain
+				e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+e.Getenv("PATH"))
 			}
 			e.Setenv("BIN", filepath.Dir(program))
 			home := filepath.Join(e.WorkDir, "home")
@@ -108,6 +116,22 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// plainProgram builds the program without the race detector, which makes it ten
+// times as slow and sees nothing between processes. It goes when the test ends.
+func plainProgram(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "sessdex")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".")
+	cmd.Dir = sourceDir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build the program: %v\n%s", err, out)
+	}
+	return path
+}
+
+// servers are the scripts in which one process does several things at once: only
+// they gain from the race detector, which makes every start of the program slow.
+var servers = regexp.MustCompile(`/(?:up|up_machine|serve|import_watch)$`)
 
 func usage(ts *testscript.TestScript, ok bool, want string) {
 	if !ok {
