@@ -141,13 +141,30 @@ func (x *Indexer) collectPath(path string, take func(harness.Source), rep *Repor
 				}
 				return nil
 			}
-			if !d.IsDir() {
+			switch {
+			case !d.IsDir():
 				one(p)
+			case p != real && x.ours(p):
+				return fs.SkipDir
 			}
 			return nil
 		})
 	}
 }
+
+// ours reports whether a folder is where Sessdex keeps things: its data folder, or
+// a directory store. What is kept there was imported once; a version kept beside
+// the current one must not come back.
+func (x *Indexer) ours(dir string) bool {
+	if data := filepath.Dir(x.StateDir); dir == data || dir == resolved(data) {
+		return true
+	}
+	_, err := os.Lstat(filepath.Join(dir, blobDir))
+	return err == nil
+}
+
+// blobDir is the folder that every directory store has.
+const blobDir = "+sessdex"
 
 // reason is an error in a person's words, without the path that stands beside it.
 func reason(err error, path string) string {

@@ -13,7 +13,7 @@ const (
 	TierBrowse = "browse" // no words: every session that passes the filters
 	TierAll    = "all"    // every word stands in the session
 	TierMost   = "most"   // at least mostShare of the words do
-	TierSome   = "some"   // at least someShare of them
+	TierSome   = "some"   // at least someShare of them, or any, where no session has so many
 	TierFuzzy  = "fuzzy"  // words spelled like them
 )
 
@@ -184,15 +184,18 @@ func (s *search) matchSessions(by map[int]*found, slots []slot) error {
 func (s *search) tier(by map[int]*found) (string, []*found) {
 	n := len(s.plan.terms)
 	need := func(share float64) int { return max(1, int(math.Ceil(share*float64(n)))) }
-	var some, most, all []*found
+	var few, some, most, all []*found
 	var best *found
 	for _, f := range by {
 		f.score *= s.prior(f)
 		c := s.plan.covered(f.mask)
+		f.score *= s.plan.share(f.mask)
 		if c < need(someShare) {
+			if c > 0 {
+				few = append(few, f)
+			}
 			continue
 		}
-		f.score *= s.plan.share(f.mask)
 		some = append(some, f)
 		if c >= need(mostShare) {
 			most = append(most, f)
@@ -209,6 +212,9 @@ func (s *search) tier(by map[int]*found) (string, []*found) {
 		return TierAll, all
 	case len(most) > 0:
 		return TierMost, most
+	}
+	if len(some) == 0 {
+		some = few
 	}
 	return TierSome, some
 }

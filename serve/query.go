@@ -19,7 +19,11 @@ func (s *Service) Search(ctx context.Context, q search.Query) (*SearchReply, err
 	if q.Limit < 0 || q.Offset < 0 {
 		return nil, usage("limit and offset must not be negative")
 	}
-	res, err := s.Index.Search(ctx, q)
+	var res *search.Result
+	err := s.healing(ctx, func() (err error) {
+		res, err = s.Index.Search(ctx, q)
+		return err
+	})
 	if err != nil {
 		return nil, s.indexError(err)
 	}
@@ -32,6 +36,29 @@ func (s *Service) Search(ctx context.Context, q search.Query) (*SearchReply, err
 	return reply, nil
 }
 
+// healing asks the index, and where there is none asks again after it was built
+// from the library: it is a view, and nobody needs to say so.
+func (s *Service) healing(ctx context.Context, ask func() error) error {
+	err := ask()
+	if s.HealWait == 0 || !errors.Is(err, search.ErrMissing) {
+		return err
+	}
+	built := s.building.DoChan("index", func() (any, error) {
+		return s.Indexer.Sync(context.WithoutCancel(ctx), nil)
+	})
+	select {
+	case r := <-built:
+		if r.Err != nil {
+			return r.Err
+		}
+		return ask()
+	case <-time.After(s.HealWait):
+		return &kindError{search.ErrBusy, "the index is being built from the library: try again in a moment"}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // notFound is an error about something that is not there; it reads as one sentence.
 func notFound(format string, args ...any) error {
 	return &kindError{ErrNotFound, fmt.Sprintf(format, args...)}
@@ -41,6 +68,8 @@ func notFound(format string, args ...any) error {
 // command: a person may read it on a terminal or a page, a model in a tool's result.
 func (s *Service) indexError(err error) error {
 	switch {
+	case errors.As(err, new(*kindError)):
+		return err // said already
 	case errors.Is(err, search.ErrMissing):
 		return &kindError{err, "there is no index yet: import sessions, or rebuild it from the library"}
 	case errors.Is(err, search.ErrDamaged):
@@ -63,7 +92,11 @@ func (s *Service) Resolve(ctx context.Context, ref string) (string, error) {
 	if lower := strings.ToLower(ref); session.ValidIDPrefix(lower) && len(lower) == session.IDLen {
 		return lower, nil
 	}
-	ids, err := s.Index.Resolve(ctx, ref)
+	var ids []string
+	err := s.healing(ctx, func() (err error) {
+		ids, err = s.Index.Resolve(ctx, ref)
+		return err
+	})
 	if err != nil {
 		return "", s.indexError(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"sessdex/contextpack"
 	"sessdex/indexer"
 	"sessdex/library"
@@ -37,6 +39,12 @@ type Service struct {
 	Repo    string // the repository it was started in, "" where unknown
 	Version string // of the program
 	Log     *slog.Logger
+
+	// HealWait is how long a question waits for a missing index to be built from the
+	// library; the building goes on after it. 0: nothing is built.
+	HealWait time.Duration
+
+	building singleflight.Group
 }
 
 // SearchReply is a search result as it is shown.

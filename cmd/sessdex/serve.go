@@ -23,6 +23,10 @@ const (
 	windowFollows = 30 * time.Second
 )
 
+// healWait is how long an agent's question waits for a missing index to be built:
+// less than clients wait for an answer.
+const healWait = 20 * time.Second
+
 func (a *app) serveCommand() *cobra.Command {
 	var addr string
 	c := &cobra.Command{
@@ -40,6 +44,7 @@ bearer token, and browsers ask for it as the password of any user name.`,
 			if err != nil {
 				return err
 			}
+			s.HealWait = healWait
 			go a.follow(ctx, s, serverFollows)
 			return s.Serve(ctx, addr, a.httpOptions(func(addr net.Addr) {
 				fmt.Fprintf(a.errOut, "sessdex serves at %[1]s (MCP: %[1]s/mcp)\n", urlOf(addr))
@@ -67,6 +72,7 @@ themselves; tell them once:
 			if err != nil {
 				return err
 			}
+			s.HealWait = healWait
 			go a.follow(ctx, s, windowFollows)
 			return s.ServeStdio(ctx, a.in, a.out)
 		},

@@ -33,7 +33,7 @@ func (a *app) upCommand() *cobra.Command {
 		Use:   "up",
 		Short: "Import this machine's sessions and serve them: start here",
 		Long: `Up imports the sessions of every coding agent on this machine, or the bundled
-sample where there are none, serves web pages and MCP on this machine only, and
+sample where there are none anywhere, serves web pages and MCP on this machine only, and
 goes on importing what changes.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -60,6 +60,7 @@ goes on importing what changes.`,
 				return err
 			}
 			a.firstSearch = firstSearch(ctx, s)
+			s.HealWait = healWait
 			go a.follow(ctx, s, serverFollows)
 			go a.keepImporting(ctx, s)
 			return s.Serve(ctx, addr, a.httpOptions(a.sayUp))
@@ -85,6 +86,10 @@ func (a *app) sayImported(ctx context.Context, s *serve.Service, rep *indexer.Re
 	if sessions > 0 {
 		fmt.Fprintf(a.out, "This machine's sessions are in: %s, %s.\n", count(sessions, "session"), count(turns, "turn"))
 		return a.dropSamples(ctx, s)
+	}
+	if st, err := s.Index.Status(ctx); err == nil && st.Sessions > 0 {
+		fmt.Fprintf(a.out, "No agent's sessions found on this machine; the library has %s.\n", count(st.Sessions, "session"))
+		return nil
 	}
 	n, err := a.importSamples(ctx, s)
 	if err != nil {
