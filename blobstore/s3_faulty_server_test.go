@@ -149,14 +149,13 @@ func countingProxy(t *testing.T, e miniotest.Endpoint) (miniotest.Endpoint, func
 	}
 	var mu sync.Mutex
 	var n int64
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	director := proxy.Director
-	proxy.Director = func(r *http.Request) {
-		host := r.Host
-		director(r)
-		r.Host = host // it is signed
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host // it is signed
+		},
+		Transport: &http.Transport{ExpectContinueTimeout: 10 * time.Second},
 	}
-	proxy.Transport = &http.Transport{ExpectContinueTimeout: 10 * time.Second}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = countBody{r.Body, func(k int) { mu.Lock(); n += int64(k); mu.Unlock() }}
 		proxy.ServeHTTP(w, r)

@@ -26,7 +26,6 @@ type claudeRecord struct {
 	attachment               gjson.Result
 	content                  gjson.Result // of system records and the prompt queue
 	result                   gjson.Result // toolUseResult
-	title                    gjson.Result // of title and summary records
 
 	raw gjson.Result
 }

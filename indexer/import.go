@@ -215,12 +215,16 @@ type imported struct {
 	harness string
 	saved   library.Saved
 	reading *reading
-	secrets map[string]int
 	err     error
 }
 
 func (x *Indexer) importFiles(ctx context.Context, todo []harness.Source, o ImportOptions, rep *Report) error {
 	in, err := x.Index.Seen(ctx)
+	if errors.Is(err, search.ErrDamaged) && !o.DryRun {
+		if _, err = x.Sync(ctx, nil); err == nil { // builds it anew
+			in, err = x.Index.Seen(ctx)
+		}
+	}
 	if errors.Is(err, search.ErrMissing) || o.DryRun {
 		in, err = nil, nil
 	}

@@ -260,6 +260,40 @@ func TestIndexIsAView(t *testing.T) {
 	}
 }
 
+// A damaged index is built anew by whoever next brings something in.
+func TestDamagedIndexIsRebuilt(t *testing.T) {
+	m := populated(t)
+	m.imp(t, indexer.ImportOptions{})
+	damage := func() {
+		m.Index.Close()
+		bolts := 0
+		filepath.WalkDir(filepath.Join(m.data, "index"), func(p string, d fs.DirEntry, err error) error {
+			if filepath.Base(p) == "root.bolt" {
+				bolts++
+				os.Remove(p)
+			}
+			return nil
+		})
+		if bolts == 0 {
+			t.Fatal("found nothing to damage")
+		}
+	}
+	damage()
+	m.imp(t, indexer.ImportOptions{}) // nothing to import, but to mend
+	if got := m.find(t, "zeppelin"); len(got) != 1 {
+		t.Errorf("after an import that found the index damaged: %v", got)
+	}
+	damage()
+	m.write(t, claudeFile, claude(claudeID, "make the zeppelin fly", "past the obelisk"))
+	m.imp(t, indexer.ImportOptions{})
+	if got := m.find(t, "obelisk"); len(got) != 1 {
+		t.Errorf("after an import into a damaged index: %v", got)
+	}
+	if got := m.find(t, "gondola"); len(got) != 1 {
+		t.Errorf("the session beside it: %v", got)
+	}
+}
+
 // What another machine wrote to the bucket arrives by Sync, and what was removed
 // there goes.
 func TestSyncFollowsTheBucket(t *testing.T) {

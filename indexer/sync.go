@@ -27,7 +27,8 @@ var ErrEmptyLibrary = errors.New("is its disk or bucket there? If the sessions a
 
 // Sync brings the index in line with the bucket: sessions whose card the index
 // has not seen are read and put in, those that are gone are taken out. It costs
-// one listing when there is nothing to do. A missing index is built.
+// one listing when there is nothing to do. A missing index is built, and a damaged
+// one built anew.
 func (x *Indexer) Sync(ctx context.Context, progress func(Progress)) (*SyncReport, error) {
 	return x.sync(ctx, 0, progress)
 }
@@ -46,10 +47,13 @@ func (x *Indexer) sync(ctx context.Context, age time.Duration, progress func(Pro
 	start := time.Now()
 	rep := &SyncReport{Failures: []FileReason{}}
 	seen, err := x.Index.Seen(ctx)
-	if errors.Is(err, search.ErrMissing) {
-		seen, err = map[string]string{}, nil
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, search.ErrMissing):
+		seen = map[string]string{}
+	case errors.Is(err, search.ErrDamaged):
+		x.Log.Warn("the index is damaged and is built anew", "err", err)
+		return x.Reindex(ctx, progress)
+	case err != nil:
 		return rep, err
 	}
 	var todo []library.CardRef

@@ -9,9 +9,8 @@ import "bytes"
 const maxPEM = 64 << 10
 
 var (
-	fence     = []byte("-----")
-	pemBegin  = []byte("-----BEGIN")
-	puttyBody = []byte("private-lines:")
+	fence    = []byte("-----")
+	pemBegin = []byte("-----BEGIN")
 )
 
 // findPEM is called for "private key" and looks for the header that it is in.

@@ -41,7 +41,7 @@ func (s *search) answer(p Parsed) (*Result, error) {
 	}
 	s.plan = newPlan(p)
 	if err := s.plan.prune(func(token string) (uint64, error) {
-		return countDocs(s.v.l.turns.reader, fieldText, token)
+		return countDocs(s.ctx, s.v.l.turns.reader, fieldText, token)
 	}); err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func (s *search) alike(r index.IndexReaderFuzzy, word string, errs int) (out []s
 		}
 	}
 	for i := range all {
-		if all[i].docs, err = countDocs(reader, fieldText, all[i].term); err != nil {
+		if all[i].docs, err = countDocs(s.ctx, reader, fieldText, all[i].term); err != nil {
 			return nil, err
 		}
 	}

@@ -43,7 +43,7 @@ func (s *search) withPhrase(phrase []term) (map[int]turnScore, error) {
 	pl := plan{}
 	pl.add(slices.Clone(phrase))
 	if err := pl.prune(func(token string) (uint64, error) {
-		return countDocs(s.v.l.turns.reader, fieldText, token)
+		return countDocs(s.ctx, s.v.l.turns.reader, fieldText, token)
 	}); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -198,8 +199,8 @@ func (pl *plan) share(mask uint64) float64 {
 }
 
 // countDocs is the number of documents that hold a token in a field.
-func countDocs(r index.IndexReader, field, token string) (uint64, error) {
-	f, err := r.TermFieldReader(nil, []byte(token), field, false, false, false)
+func countDocs(ctx context.Context, r index.IndexReader, field, token string) (uint64, error) {
+	f, err := r.TermFieldReader(ctx, []byte(token), field, false, false, false)
 	if err != nil {
 		return 0, err
 	}

@@ -100,7 +100,7 @@ func (s *search) match(slots []slot) (map[int]*found, error) {
 	}
 	order := make([]counted, 0, len(slots))
 	for _, sl := range slots {
-		n, err := countDocs(reader, fieldText, sl.token)
+		n, err := countDocs(s.ctx, reader, fieldText, sl.token)
 		if err != nil {
 			return nil, err
 		}

@@ -220,15 +220,17 @@ func (v *View) Resolve(ctx context.Context, ref string) ([]string, error) {
 		}
 	}
 	add(n.rowsOf(fieldNative, ref))
-	if len(ref) >= minRef && n.err == nil {
-		prefix := func(field string) (terms []string) {
-			n.err = errors.Join(n.err, eachTerm(n.r, field, ref, func(t string, _ uint64) bool {
-				terms = append(terms, t)
-				return len(terms) < 2*maxResolved
-			}))
-			return terms
-		}
+	prefix := func(field string) (terms []string) {
+		n.err = errors.Join(n.err, eachTerm(n.r, field, ref, func(t string, _ uint64) bool {
+			terms = append(terms, t)
+			return len(terms) < 2*maxResolved
+		}))
+		return terms
+	}
+	if n.err == nil {
 		add(n.rowsOf("_id", prefix("_id")...))
+	}
+	if len(ref) >= minRef && n.err == nil {
 		add(n.rowsOf(fieldNative, prefix(fieldNative)...))
 	}
 	return ids, n.err

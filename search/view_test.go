@@ -52,7 +52,8 @@ func TestResolve(t *testing.T) {
 		{"0abc1111", "0abc11111111 0abc22222222"},
 		{"0ABC2", "0abc22222222"},
 		{"0abc", "0abc11111111 0abc22222222"},
-		{"0ab", ""},
+		{"0ab", "0abc11111111 0abc22222222"}, // of an id, any beginning
+		{"019", ""},                          // of a native id, four characters at least
 		{"019a8b7c", "0abc11111111"},
 		{"n7", "shrt"},
 		{"", ""},

@@ -33,7 +33,7 @@ type mcpParam struct {
 var filters = []mcpParam{
 	{name: "harness", kind: "strings", about: "any of: " + strings.Join(indexer.Harnesses(), ", ")},
 	{name: "tags", kind: "strings", about: "all of these"},
-	{name: "file", kind: "string", about: "edited file: path, base name or folder"},
+	{name: "file", kind: "string", about: "a file it touched: path, base name or folder"},
 	{name: "branch", kind: "string"},
 	{name: "repo", kind: "string", about: "host/owner/name or name"},
 	{name: "author", kind: "string"},

@@ -36,11 +36,11 @@ func (s *Service) Search(ctx context.Context, q search.Query) (*SearchReply, err
 	return reply, nil
 }
 
-// healing asks the index, and where there is none asks again after it was built
-// from the library: it is a view, and nobody needs to say so.
+// healing asks the index, and where it is missing or damaged asks again after it was
+// built from the library: it is a view, and nobody needs to say so.
 func (s *Service) healing(ctx context.Context, ask func() error) error {
 	err := ask()
-	if s.HealWait == 0 || !errors.Is(err, search.ErrMissing) {
+	if s.HealWait == 0 || !errors.Is(err, search.ErrMissing) && !errors.Is(err, search.ErrDamaged) {
 		return err
 	}
 	built := s.building.DoChan("index", func() (any, error) {

@@ -65,7 +65,8 @@ Exit codes: 0 done, 1 nothing found or some items failed, 2 wrong usage,
 	}
 	root.SetVersionTemplate("sessdex {{.Version}}\n")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%s: see `%s --help`", err, c.CommandPath())
+		what, _, _ := strings.Cut(err.Error(), ": strconv.") // how it was parsed is of no use
+		return usagef("%s: see `%s --help`", what, c.CommandPath())
 	})
 	f := root.PersistentFlags()
 	f.StringVar(&a.data, "data", "", "folder for everything sessdex keeps on this machine")

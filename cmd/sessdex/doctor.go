@@ -84,7 +84,7 @@ func (a *app) doctor(ctx context.Context) []check {
 		add("index", nil, "none yet: it comes with the first import")
 		return out
 	case err != nil:
-		add("index", fmt.Errorf("%w: run `sessdex reindex`", err), "")
+		out = append(out, check{"index", false, withHint(err)})
 		return out
 	}
 	add("index", nil, fmt.Sprintf("%s, %s, %s", count(st.Sessions, "session"), count(st.Turns, "turn"), size(st.Bytes)+" on disk"))

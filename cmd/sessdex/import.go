@@ -140,9 +140,7 @@ func (a *app) sayReport(rep *indexer.Report, dry, discovered bool) {
 	if byReason := reasons(rep.Skips); len(byReason) > 0 {
 		fmt.Fprintf(a.out, "skipped: %s\n", tally(byReason))
 	}
-	for _, f := range rep.Failures {
-		fmt.Fprintf(a.out, "failed: %s: %s\n", shown(f.Path), shown(f.Reason))
-	}
+	a.sayFailures("import", rep.Failures)
 	if len(rep.Secrets) > 0 {
 		fmt.Fprintf(a.out, "secrets removed: %s\n", tally(rep.Secrets))
 	}
@@ -154,6 +152,13 @@ func (a *app) sayReport(rep *indexer.Report, dry, discovered bool) {
 		verb = "nothing stored (--dry-run)"
 	}
 	fmt.Fprintf(a.out, "%s in %.1f s\n", verb, float64(rep.TookMS)/1000)
+}
+
+// sayFailures names on stderr what could not be done, and why.
+func (a *app) sayFailures(what string, list []indexer.FileReason) {
+	for _, f := range list {
+		fmt.Fprintf(a.errOut, "sessdex: %s %s: %s\n", what, shown(f.Path), shown(f.Reason))
+	}
 }
 
 func reasons(list []indexer.FileReason) map[string]int {

@@ -44,6 +44,9 @@ by relevance and browsing shows the newest first.`,
 			if q.Sort != "" && q.Sort != search.Relevance && q.Sort != search.Recent {
 				return usagef("--sort is %s or %s, not %q", search.Relevance, search.Recent, q.Sort)
 			}
+			if err := knownHarnesses(q.Harness); err != nil {
+				return err
+			}
 			q.Text = queryText(words)
 			q.Facets = a.json
 			s, err := a.service(c.Context())
@@ -135,10 +138,11 @@ func date(flag, s string) (time.Time, error) {
 	return start, nil
 }
 
-// searchHealing builds a missing index from the library once before it searches.
+// searchHealing builds a missing or damaged index from the library once before it
+// searches.
 func (a *app) searchHealing(c *cobra.Command, s *serve.Service, q search.Query) (*serve.SearchReply, error) {
 	reply, err := s.Search(c.Context(), q)
-	if !errors.Is(err, search.ErrMissing) {
+	if !errors.Is(err, search.ErrMissing) && !errors.Is(err, search.ErrDamaged) {
 		return reply, err
 	}
 	tell, end := a.progress("building the index")

@@ -122,9 +122,7 @@ damaged, and changes nothing in the store.`,
 				}{serve.SchemaVersion, rep})
 			} else {
 				fmt.Fprintf(a.out, "%s, %s, from %s of transcripts in %.1f s\n", count(rep.Changed, "session"), count(rep.Turns, "turn"), size(rep.Bytes), float64(rep.TookMS)/1000)
-				for _, f := range rep.Failures {
-					fmt.Fprintf(a.out, "failed: %s: %s\n", f.Path, shown(f.Reason))
-				}
+				a.sayFailures("reindex", rep.Failures)
 			}
 			if err == nil && len(rep.Failures) > 0 {
 				return errSome

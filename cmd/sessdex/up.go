@@ -80,9 +80,7 @@ func (a *app) sayImported(ctx context.Context, s *serve.Service, rep *indexer.Re
 			fmt.Fprintf(a.out, "%-12s %s, %s, %d new, %d changed\n", r.Harness, count(r.Sessions, "session"), count(r.Turns, "turn"), r.New, r.Changed)
 		}
 	}
-	for _, f := range rep.Failures {
-		fmt.Fprintf(a.out, "failed: %s: %s\n", shown(f.Path), shown(f.Reason))
-	}
+	a.sayFailures("import", rep.Failures)
 	if sessions > 0 {
 		fmt.Fprintf(a.out, "This machine's sessions are in: %s, %s.\n", count(sessions, "session"), count(turns, "turn"))
 		return a.dropSamples(ctx, s)
