@@ -187,11 +187,7 @@ func eachSegment(t *testing.T, gen string, f func(string) error) error {
 
 func TestBusy(t *testing.T) {
 	x := newIndex(t, talk("a", nil, "u: x"))
-	dir, err := x.current()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := x.write(t.Context(), dir)
+	l, err := x.write(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,6 +275,43 @@ func TestRebuild(t *testing.T) {
 	gens, _ := filepath.Glob(filepath.Join(x.dir, "*-*"))
 	if len(gens) > 1 {
 		t.Errorf("left behind: %v", gens)
+	}
+}
+
+// A writer that waited for a generation which a rebuild then replaced, and
+// removed or not, writes into the new one.
+func TestWriterFollowsTheRebuild(t *testing.T) {
+	for _, removed := range []bool{true, false} {
+		x := newIndex(t, talk("old", nil, "u: x"))
+		l, err := x.write(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := x.newGeneration()
+		if err == nil {
+			err = next.finish()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error)
+		go func() {
+			w := Open(x.root).Writer()
+			done <- errors.Join(w.Put(t.Context(), talk("new", nil, "u: x")), w.Close(t.Context()))
+		}()
+		for !writerWaits(l.dir) {
+			time.Sleep(time.Millisecond)
+		}
+		err = x.setCurrent(next.dir, false)
+		if removed {
+			err = errors.Join(err, os.Rename(l.dir, filepath.Join(x.dir, "gone-"+filepath.Base(l.dir))))
+		}
+		if err := errors.Join(err, l.close(), <-done); err != nil {
+			t.Fatalf("removed %v: %v", removed, err)
+		}
+		if r := ask(t, x, Query{}); ids(r) != "new" {
+			t.Errorf("removed %v: the new generation holds %q", removed, ids(r))
+		}
 	}
 }
 

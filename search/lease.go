@@ -171,10 +171,28 @@ func (x *Index) retire(l *lease) {
 	}
 }
 
-// write takes an exclusive lease on a generation.
-func (x *Index) write(ctx context.Context, dir string) (*lease, error) {
-	x.retire(nil)
-	return openLease(ctx, dir, x.writeWait, false)
+// write takes an exclusive lease on the current generation, which is made where
+// there is none.
+func (x *Index) write(ctx context.Context) (*lease, error) {
+	for try := 0; ; try++ {
+		dir, err := x.ensure()
+		if err != nil {
+			return nil, err
+		}
+		x.retire(nil)
+		l, err := openLease(ctx, dir, x.writeWait, false)
+		// A rebuild may have replaced the generation between the two steps, or while
+		// this one waited. What is written into a replaced one is lost.
+		now, err2 := x.current()
+		if try == 3 || err2 != nil || now == dir {
+			return l, err
+		}
+		if err == nil {
+			if err := l.close(); err != nil {
+				return nil, err
+			}
+		}
+	}
 }
 
 func openLease(ctx context.Context, dir string, wait time.Duration, readOnly bool) (*lease, error) {

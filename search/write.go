@@ -250,11 +250,7 @@ func (w *Writer) flush(ctx context.Context) error {
 func (w *Writer) batch(ctx context.Context) (err error) {
 	l := w.held
 	if l == nil {
-		dir, err := w.x.ensure()
-		if err != nil {
-			return err
-		}
-		if l, err = w.x.write(ctx, dir); err != nil {
+		if l, err = w.x.write(ctx); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, l.close()) }()
