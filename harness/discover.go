@@ -139,10 +139,44 @@ func openTranscript(path string) (io.ReadCloser, error) {
 			f.Close()
 			return nil, err
 		}
-		return &transcript{Reader: z, close: func() error { z.Close(); return f.Close() }}, nil
+		limit := int64(maxExpanded)
+		if info, err := f.Stat(); err == nil {
+			limit = min(limit, max(1<<20, maxRatio*info.Size()))
+		}
+		return &transcript{Reader: &expanding{z, limit}, close: func() error { z.Close(); return f.Close() }}, nil
 	}
 	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
 	return &transcript{Reader: io.MultiReader(bytes.NewReader(head), f), close: f.Close}, nil
+}
+
+// What a compressed transcript may expand to, in bytes and times its size: real
+// ones come to a tenth of it.
+const (
+	maxExpanded = 1 << 30
+	maxRatio    = 200
+)
+
+// ErrTooLarge means that a compressed file is made to fill the disk or the day.
+var ErrTooLarge = errors.New("it expands to more than 1 GiB, or more than 200 times its size")
+
+// expanding reads decompressed bytes up to a limit.
+type expanding struct {
+	r    io.Reader
+	left int64
+}
+
+func (e *expanding) Read(p []byte) (int, error) {
+	n, err := e.r.Read(p)
+	if e.left -= int64(n); e.left < 0 {
+		return 0, ErrTooLarge
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = fmt.Errorf("the compressed file is cut off: %w", err)
+	case err != nil && err != io.EOF:
+		err = fmt.Errorf("the compressed file is damaged: %w", err)
+	}
+	return n, err
 }
 
 type transcript struct {

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,51 +27,73 @@ type ImportOptions struct {
 	DryRun    bool           // read and scrub, store nothing
 	Progress  func(Progress) // told from one goroutine, often; may be nil
 
+	// repair looks whether the library still has the bytes of what did not change.
+	repair bool
+
 	// quick trusts the import state without looking at the bucket: for a watcher
 	// that has just imported everything.
 	quick bool
 }
 
-// flushSessions is after how many sessions the index and the import state are
-// brought up to date, so that an interrupted import is not done over.
-const flushSessions = 256
+// How often the index and the import state are brought up to date, so that an
+// interrupted import is not done over.
+const flushEvery = 2 * time.Second
 
 // Import brings transcripts in. Files that did not change since they were last
 // imported into this library are not read. A file that fails is reported and
 // the rest goes on; the error is about the library or the index as a whole.
 func (x *Indexer) Import(ctx context.Context, o ImportOptions) (*Report, error) {
 	start := time.Now()
-	rep := newReport()
+	rep, lost, err := x.importOnce(ctx, o)
+	if err == nil && len(lost) > 0 {
+		// The library lost what these sessions were made of. Where the files are
+		// still there, they are read once more.
+		var again int
+		if again, err = x.state().forget(lost); err == nil && again > 0 {
+			o.repair = true
+			rep, _, err = x.importOnce(ctx, o)
+		}
+	}
+	rep.settle()
+	rep.TookMS = time.Since(start).Milliseconds()
+	return rep, err
+}
+
+// importOnce also names the sessions that the library could not give back.
+func (x *Indexer) importOnce(ctx context.Context, o ImportOptions) (rep *Report, lost []string, err error) {
+	rep = newReport()
 	found := x.collect(o, rep)
 	known := map[string]bool{}
 	if !o.DryRun && !o.quick {
 		for ref, err := range x.Library.Cards(ctx) {
 			if err != nil {
-				return rep, err
+				return rep, nil, err
 			}
 			known[ref.ID] = true
 		}
 	}
 	todo, err := x.changed(found, func(id string) bool { return o.quick || known[id] }, rep)
 	if err != nil {
-		return rep, err
+		return rep, nil, err
 	}
 	if len(todo) > 0 {
 		if err := x.importFiles(ctx, todo, o, rep); err != nil {
-			return rep, err
+			return rep, nil, err
 		}
 	}
-	if !o.DryRun && !o.quick {
-		synced, err := x.Sync(ctx, nil)
-		if err != nil {
-			return rep, err
-		}
-		rep.Synced = synced.Changed
-		rep.Failures = append(rep.Failures, synced.Failures...)
+	if o.DryRun || o.quick {
+		return rep, nil, nil
 	}
-	rep.settle()
-	rep.TookMS = time.Since(start).Milliseconds()
-	return rep, nil
+	synced, err := x.Sync(ctx, nil)
+	if err != nil {
+		return rep, nil, err
+	}
+	rep.Synced = synced.Changed
+	rep.Failures = append(rep.Failures, synced.Failures...)
+	for _, f := range synced.Failures {
+		lost = append(lost, f.Path)
+	}
+	return rep, lost, nil
 }
 
 // collect lists the files to import, by path.
@@ -89,9 +112,12 @@ func (x *Indexer) collect(o ImportOptions, rep *Report) []harness.Source {
 			harness.Discover(h, x.Env, take, func(p harness.Problem) {
 				row := rep.source(p.Harness, filepath.Dir(p.Path))
 				row.Files++
-				if errors.Is(p.Err, harness.ErrNotRegular) {
+				switch {
+				case errors.Is(p.Err, harness.ErrNotRegular):
 					rep.skip(row, p.Path, p.Err.Error())
-				} else {
+				case errors.Is(p.Err, fs.ErrNotExist):
+					rep.skip(row, p.Path, "gone, or a link that leads nowhere")
+				default:
 					rep.fail(row, p.Path, reason(p.Err, p.Path))
 				}
 			})
@@ -238,13 +264,15 @@ func (x *Indexer) importFiles(ctx context.Context, todo []harness.Source, o Impo
 	var bytesRead atomic.Int64
 	w := x.Index.Writer()
 	states := map[string]fileState{}
-	flush := func() error {
+	flushed := time.Now()
+	flush := func(ctx context.Context) error {
 		if o.DryRun {
 			return nil
 		}
 		if err := w.Flush(ctx); err != nil {
 			return err
 		}
+		flushed = time.Now()
 		err := x.state().write(states)
 		clear(states)
 		return err
@@ -274,7 +302,7 @@ func (x *Indexer) importFiles(ctx context.Context, todo []harness.Source, o Impo
 				}
 			}
 			states[f.src.Path] = st
-		case errors.Is(f.err, ErrNoSession), errors.Is(f.err, errEmpty), errors.Is(f.err, harness.ErrUnknown) && !asked(o, f.src):
+		case errors.Is(f.err, ErrNoSession), errors.Is(f.err, errEmpty), errors.Is(f.err, harness.ErrTooLarge), errors.Is(f.err, harness.ErrUnknown) && !asked(o, f.src):
 			st.Skip = f.err.Error()
 			rep.skip(row, f.src.Path, st.Skip)
 			states[f.src.Path] = st
@@ -288,19 +316,20 @@ func (x *Indexer) importFiles(ctx context.Context, todo []harness.Source, o Impo
 		if o.Progress != nil {
 			o.Progress(prog)
 		}
-		if prog.Done%flushSessions == 0 {
-			return flush()
+		if time.Since(flushed) > flushEvery {
+			return flush(ctx)
 		}
 		return nil
 	}
 	err = fan(ctx, x.workers(), todo, work, sink)
-	if err == nil {
-		err = flush()
+	if err == nil || errors.Is(err, context.Canceled) {
+		// What was done before a person stopped it stays done.
+		err = cmp.Or(err, flush(context.WithoutCancel(ctx)))
 	}
 	if o.DryRun {
 		return err
 	}
-	return errors.Join(err, w.Close(ctx))
+	return cmp.Or(err, w.Close(context.WithoutCancel(ctx)))
 }
 
 // asked reports whether a person named this very file.
@@ -341,7 +370,10 @@ func (x *Indexer) importFile(ctx context.Context, src harness.Source, o ImportOp
 		return f
 	}
 	f.saved, f.err = x.Library.Save(ctx, f.reading.draft, f.reading.card)
-	if f.err != nil && !errors.Is(f.err, library.ErrNewerCard) {
+	if f.err == nil && o.repair && f.saved.Outcome == library.Unchanged && f.saved.Current {
+		f.err = x.Library.Repair(ctx, f.reading.draft, f.saved.Card)
+	}
+	if f.err != nil && !errors.Is(f.err, library.ErrNewerCard) && !errors.Is(f.err, library.ErrCardSize) {
 		f.err = fmt.Errorf("%w: %w", errLibrary, f.err)
 	}
 	f.reading.draft.Close()

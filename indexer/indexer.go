@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -176,13 +177,27 @@ func Harnesses() []string {
 // ErrUnknownFormat means that bytes are no transcript of a harness we know.
 var ErrUnknownFormat = harness.ErrUnknown
 
-// Resume is the command that goes on with a session in its own harness.
+// plainID reports whether a harness's id can stand in a command: an id is whatever
+// the transcript says, and one that begins with a dash would be an option.
+func plainID(id string) bool {
+	if id == "" || len(id) > 128 || id[0] == '-' {
+		return false
+	}
+	return strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+}
+
+// Resume is the command that goes on with a session in its own harness. There is
+// none where the transcript's id is not of the form that harnesses give.
 func Resume(m *session.Meta) (Command, bool) {
 	h := harness.ByName(m.Harness)
-	if h == nil || h.Resume == nil {
+	if h == nil || h.Resume == nil || !plainID(m.NativeID) || m.Parent != "" && !plainID(m.Parent) {
 		return Command{}, false
 	}
-	return h.Resume(m), true
+	cmd := h.Resume(m)
+	if session.OneLine(cmd.Dir, 4096) != cmd.Dir || strings.HasPrefix(cmd.Dir, "-") {
+		cmd.Dir = "" // no folder of anybody's
+	}
+	return cmd, true
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }

@@ -294,6 +294,71 @@ func TestDamagedIndexIsRebuilt(t *testing.T) {
 	}
 }
 
+// What the library lost comes back from the files it was made of.
+func TestImportHealsTheLibrary(t *testing.T) {
+	ctx := context.Background()
+	for name, harm := range map[string]func(m *machine, key string) error{
+		"transcript lost": func(m *machine, key string) error { return m.store.Delete(ctx, key) },
+		"transcript damaged": func(m *machine, key string) error {
+			_, err := m.store.Put(ctx, key, strings.NewReader("rot"), 3, blobstore.Cond{})
+			return err
+		},
+		"card damaged": func(m *machine, key string) error {
+			card := "ws/cards/" + strings.Split(key, "/")[2] + ".json"
+			_, err := m.store.Put(ctx, card, strings.NewReader("{"), 1, blobstore.Cond{})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := populated(t)
+			m.imp(t, indexer.ImportOptions{})
+			id := session.NewID("ann", "claude-code", claudeID)
+			card, _, err := m.Library.Card(ctx, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := harm(m, "ws/transcripts/"+id+"/"+card.Version+".zst"); err != nil {
+				t.Fatal(err)
+			}
+			m.Index.Close()
+			if err := os.RemoveAll(filepath.Join(m.data, "index")); err != nil { // so that it is read
+				t.Fatal(err)
+			}
+			if rep := m.imp(t, indexer.ImportOptions{}); len(rep.Failures) != 0 {
+				t.Errorf("import: %v", rep.Failures)
+			}
+			if got := m.find(t, "zeppelin"); len(got) != 1 {
+				t.Errorf("zeppelin finds %v", got)
+			}
+			if rep, err := m.Reindex(ctx, nil); err != nil || len(rep.Failures) != 0 || rep.Changed != 2 {
+				t.Errorf("reindex: %+v, %v", rep, err)
+			}
+		})
+	}
+}
+
+func TestResumeRunsNoOptionOfATranscript(t *testing.T) {
+	good := session.Meta{Harness: "claude-code", NativeID: claudeID, Dir: "/work/shop"}
+	if cmd, ok := indexer.Resume(&good); !ok || cmd.Dir != "/work/shop" {
+		t.Errorf("resume of a session: %+v, %v", cmd, ok)
+	}
+	for _, id := range []string{"", "--dangerously-skip-permissions", "-x", "a b", "a;b", "$(x)", "../x", strings.Repeat("a", 200)} {
+		for _, m := range []session.Meta{{NativeID: id}, {NativeID: "agent-1", Parent: id, Subagent: true}} {
+			m.Harness = "claude-code"
+			if cmd, ok := indexer.Resume(&m); ok && (id != "" || m.NativeID == "") {
+				t.Errorf("resume of %+v runs %q", m, cmd.Argv)
+			}
+		}
+	}
+	for _, dir := range []string{"-x", "/a\nb", "/a\x1b"} {
+		m := good
+		m.Dir = dir
+		if cmd, _ := indexer.Resume(&m); cmd.Dir != "" {
+			t.Errorf("resume in %q", cmd.Dir)
+		}
+	}
+}
+
 // What another machine wrote to the bucket arrives by Sync, and what was removed
 // there goes.
 func TestSyncFollowsTheBucket(t *testing.T) {
@@ -496,7 +561,12 @@ func TestCancelledImportGoesOnNextTime(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("cancelled import: %v", err)
 	}
-	m.imp(t, indexer.ImportOptions{})
+	if got := m.find(t, ""); len(got) < 9 {
+		t.Errorf("what was imported before it was stopped finds %d sessions", len(got))
+	}
+	if rep := m.imp(t, indexer.ImportOptions{}); rep.Parsed > 31 {
+		t.Errorf("going on read %d files of 40, 10 of which were done", rep.Parsed)
+	}
 	if got := m.find(t, ""); len(got) != 40 {
 		t.Errorf("after going on: %d sessions of 40", len(got))
 	}

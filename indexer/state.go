@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -66,6 +67,40 @@ func (s state) read(fn func(get func(path string) (fileState, bool))) error {
 		})
 		return nil
 	})
+}
+
+// forget drops what is remembered of the files that hold these sessions, and
+// reports how many those were.
+func (s state) forget(ids []string) (int, error) {
+	if _, err := os.Stat(s.path); err != nil || len(ids) == 0 {
+		return 0, nil
+	}
+	db, err := bolt.Open(s.path, 0o600, &bolt.Options{Timeout: stateWait})
+	if err != nil {
+		return 0, fmt.Errorf("write the import state %s: %w", s.path, err)
+	}
+	defer db.Close()
+	n := 0
+	err = db.Update(func(tx *bolt.Tx) error {
+		b := tx.Bucket(filesBucket)
+		if b == nil {
+			return nil
+		}
+		var paths [][]byte
+		err := b.ForEach(func(path, raw []byte) error {
+			var f fileState
+			if json.Unmarshal(raw, &f) == nil && slices.Contains(ids, f.ID) {
+				paths = append(paths, slices.Clone(path))
+			}
+			return nil
+		})
+		for _, path := range paths {
+			err = errors.Join(err, b.Delete(path))
+		}
+		n = len(paths)
+		return err
+	})
+	return n, err
 }
 
 // write adds entries.

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func (x *Indexer) sync(ctx context.Context, age time.Duration, progress func(Pro
 			rep.Removed++
 		}
 	}
-	err = errors.Join(err, w.Close(ctx))
+	err = cmp.Or(err, w.Close(ctx))
 	rep.TookMS = time.Since(start).Milliseconds()
 	return rep, err
 }

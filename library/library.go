@@ -13,6 +13,8 @@ package library
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,8 +36,11 @@ const DefaultWorkspace = "default"
 // will not overwrite it.
 var ErrNewerCard = errors.New("the card was written by a newer sessdex: update this one")
 
-// maxCard bounds what is read as a card.
+// maxCard bounds what is written and read as a card.
 const maxCard = 32 << 20
+
+// ErrCardSize means that what is known of a session is too much for a card.
+var ErrCardSize = errors.New("the card would be larger than 32 MiB")
 
 // maxRaces is how often a lost race is tried again before giving up.
 const maxRaces = 20
@@ -63,34 +68,64 @@ func (l *Library) transcriptKey(id, version string) string {
 	return path.Join(l.workspace, "transcripts", id, version+".zst")
 }
 
-// Card reads a card and the version of its object. A session that is not there
-// is fs.ErrNotExist.
+// Card reads a card and the version of its object. A session that is not there is
+// fs.ErrNotExist, a card that cannot be read blobstore.ErrDamaged, one of an unknown
+// shape ErrNewerCard; the version comes with these two as well.
 func (l *Library) Card(ctx context.Context, id string) (*session.Card, string, error) {
 	if len(id) != session.IDLen || !session.ValidIDPrefix(id) {
 		return nil, "", fmt.Errorf("session %q: %w", id, fs.ErrNotExist)
 	}
+	raw, version, err := l.readCard(ctx, id)
+	if err != nil {
+		return nil, version, fmt.Errorf("read card of %s: %w", id, err)
+	}
+	card, err := decodeCard(id, raw)
+	if err != nil {
+		return nil, version, fmt.Errorf("read card of %s: %w", id, err)
+	}
+	return card, version, nil
+}
+
+// readCard reads a card's bytes, as many as there are, and its object's version.
+func (l *Library) readCard(ctx context.Context, id string) ([]byte, string, error) {
 	r, info, err := l.store.Get(ctx, l.cardKey(id))
 	if err != nil {
-		return nil, "", fmt.Errorf("read card of %s: %w", id, err)
+		return nil, "", err
 	}
 	defer r.Close()
 	raw, err := io.ReadAll(io.LimitReader(r, maxCard+1))
-	if err != nil {
-		return nil, "", fmt.Errorf("read card of %s: %w", id, err)
-	}
+	return raw, info.Version, err
+}
+
+func decodeCard(id string, raw []byte) (*session.Card, error) {
 	var card session.Card
-	if len(raw) > maxCard {
+	err := json.Unmarshal(raw, &card)
+	switch {
+	case len(raw) > maxCard:
 		err = fmt.Errorf("larger than %d bytes", maxCard)
-	} else {
-		err = json.Unmarshal(raw, &card)
-	}
-	if err == nil && card.ID != id {
+	case err != nil:
+		var newer struct {
+			Schema int `json:"schema"`
+		}
+		if json.Unmarshal(raw, &newer) == nil && newer.Schema > session.CardSchema {
+			return nil, ErrNewerCard // of a shape that this program does not know
+		}
+	case card.ID != id:
 		err = fmt.Errorf("it names session %q", card.ID)
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("read card of %s: %w: %w", id, blobstore.ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %w", blobstore.ErrDamaged, err)
 	}
-	return &card, info.Version, nil
+	return &card, nil
+}
+
+// setAside keeps the bytes of a damaged card beside the cards, for a person to look
+// at, before a new card takes its place.
+func (l *Library) setAside(ctx context.Context, id string, raw []byte) error {
+	sum := sha256.Sum256(raw)
+	key := path.Join(l.workspace, "damaged", id+"-"+hex.EncodeToString(sum[:4])+".json")
+	_, err := l.store.Put(ctx, key, bytes.NewReader(raw), int64(len(raw)), blobstore.Cond{})
+	return err
 }
 
 // Cards lists the id and the object version of every card, by id.
@@ -162,6 +197,9 @@ func (l *Library) putCard(ctx context.Context, card *session.Card, cond blobstor
 	}
 	card.Schema = session.CardSchema
 	raw, err := encodeCard(card)
+	if err == nil && len(raw) > maxCard {
+		err = ErrCardSize
+	}
 	if err != nil {
 		return "", fmt.Errorf("write card of %s: %w", card.ID, err)
 	}

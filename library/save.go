@@ -69,15 +69,18 @@ func (l *Library) Save(ctx context.Context, d *Draft, fresh *session.Card) (Save
 
 func (l *Library) save(ctx context.Context, d *Draft, fresh *session.Card) (Saved, error) {
 	old, oldVersion, err := l.Card(ctx, fresh.ID)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := l.putTranscript(ctx, d, fresh); err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return l.create(ctx, d, fresh, blobstore.IfAbsent())
+	case errors.Is(err, blobstore.ErrDamaged) && oldVersion != "":
+		// The transcript at hand makes the card anew; what people said on it may
+		// still be read in what is set aside.
+		raw, _, _ := l.readCard(ctx, fresh.ID)
+		if err := l.setAside(ctx, fresh.ID, raw); err != nil {
 			return Saved{}, err
 		}
-		card := *fresh
-		version, err := l.putCard(ctx, &card, blobstore.IfAbsent())
-		return Saved{&card, version, Created, true}, err
-	}
-	if err != nil {
+		return l.create(ctx, d, fresh, blobstore.IfVersion(oldVersion))
+	case err != nil:
 		return Saved{}, err
 	}
 
@@ -85,6 +88,9 @@ func (l *Library) save(ctx context.Context, d *Draft, fresh *session.Card) (Save
 	replaced := "" // version whose bytes the draft continues
 	switch {
 	case old.SHA256 == fresh.SHA256:
+		if err := l.keepTranscript(ctx, d, old); err != nil {
+			return Saved{}, err
+		}
 		if sameCard(old, card) {
 			return Saved{old, oldVersion, Unchanged, true}, nil
 		}
@@ -117,6 +123,45 @@ func (l *Library) save(ctx context.Context, d *Draft, fresh *session.Card) (Save
 		_ = l.store.Delete(ctx, l.transcriptKey(fresh.ID, replaced))
 	}
 	return Saved{card, version, Changed, true}, nil
+}
+
+// create stores a session of which there is no card to go by.
+func (l *Library) create(ctx context.Context, d *Draft, fresh *session.Card, cond blobstore.Cond) (Saved, error) {
+	if err := l.putTranscript(ctx, d, fresh); err != nil {
+		return Saved{}, err
+	}
+	card := *fresh
+	version, err := l.putCard(ctx, &card, cond)
+	return Saved{&card, version, Created, true}, err
+}
+
+// keepTranscript sees to it that the transcript a card names is there: one that got
+// lost is stored again from the same bytes.
+func (l *Library) keepTranscript(ctx context.Context, d *Draft, card *session.Card) error {
+	_, err := l.store.Stat(ctx, l.transcriptKey(card.ID, card.Version))
+	if errors.Is(err, fs.ErrNotExist) {
+		return l.putTranscript(ctx, d, card)
+	}
+	return err
+}
+
+// Repair stores the current transcript of a saved session again where the stored
+// bytes are not what the card says. The draft must be the one that was saved.
+func (l *Library) Repair(ctx context.Context, d *Draft, card *session.Card) error {
+	r, _, err := l.Transcript(ctx, card, "")
+	if err == nil {
+		_, err = io.Copy(io.Discard, r)
+		r.Close()
+	}
+	if !errors.Is(err, blobstore.ErrDamaged) || d.SHA256() != card.SHA256 {
+		return err
+	}
+	body, size, err := d.compressed()
+	if err != nil {
+		return err
+	}
+	_, err = l.store.Put(ctx, l.transcriptKey(card.ID, card.Version), body, size, blobstore.Cond{})
+	return err
 }
 
 // supersedes decides which of two different transcripts of one session is
