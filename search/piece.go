@@ -122,16 +122,36 @@ func (p *piece) searchText() string {
 	return b.String()
 }
 
-// join appends p to turns: a new turn, or more text of the last one.
-func join(turns []session.Turn, p piece) []session.Turn {
-	if p.K == 0 || len(turns) == 0 || turns[len(turns)-1].N != p.N {
-		return append(turns, p.Turn)
+// joiner makes turns of pieces, which come in order. A turn's texts are joined
+// once, when all of it is there: a long one has thousands of pieces.
+type joiner struct {
+	turns []session.Turn
+	parts [4][]string // of the last turn's texts
+}
+
+func (j *joiner) add(p piece) {
+	last := len(j.turns) - 1
+	if p.K == 0 || last < 0 || j.turns[last].N != p.N {
+		j.close()
+		j.turns = append(j.turns, p.Turn)
 	}
-	to, from := texts(&turns[len(turns)-1]), texts(&p.Turn)
-	for i := range to {
-		*to[i] += *from[i]
+	for i, s := range texts(&p.Turn) {
+		if *s != "" {
+			j.parts[i] = append(j.parts[i], *s)
+		}
 	}
-	return turns
+}
+
+// close completes the last turn.
+func (j *joiner) close() {
+	if len(j.turns) == 0 {
+		return
+	}
+	for i, s := range texts(&j.turns[len(j.turns)-1]) {
+		*s = strings.Join(j.parts[i], "")
+		clear(j.parts[i])
+		j.parts[i] = j.parts[i][:0]
+	}
 }
 
 // The stored form of a block is the pieces' encodings one after the other,

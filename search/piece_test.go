@@ -42,14 +42,15 @@ func TestTurnsSurviveStorage(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		var got []session.Turn
+		var got joiner
 		if err := decodeBlock(blockEncoder.EncodeAll(stored, nil), func(p piece) bool {
-			got = join(got, p)
+			got.add(p)
 			return true
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff([]session.Turn{turn}, got); d != "" {
+		got.close()
+		if d := cmp.Diff([]session.Turn{turn}, got.turns); d != "" {
 			t.Fatal(d)
 		}
 	})

@@ -98,7 +98,7 @@ var ErrNoSession = errors.New("no such session in the index")
 // inclusive, as they were put, in order. Numbers outside the session are no
 // error; a session that is not there is ErrNoSession.
 func (v *View) Turns(ctx context.Context, id string, from, to int) ([]session.Turn, error) {
-	turns := []session.Turn{}
+	j := joiner{turns: []session.Turn{}}
 	blocks, err := v.blocksOf(id)
 	if err != nil {
 		return nil, err
@@ -122,12 +122,13 @@ func (v *View) Turns(ctx context.Context, id string, from, to int) ([]session.Tu
 		}
 		for _, p := range pieces {
 			if from <= p.N && p.N <= to {
-				turns = join(turns, p)
+				j.add(p)
 			}
 		}
 		clear(v.blocks) // long reads in bounded memory
 	}
-	return turns, nil
+	j.close()
+	return j.turns, nil
 }
 
 // blocksOf lists the first pieces of a session's blocks.

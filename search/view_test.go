@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +39,22 @@ func TestTurns(t *testing.T) {
 	}
 	if _, err := x.Turns(t.Context(), "nosuch", 1, 2); err == nil {
 		t.Error("turns of no session")
+	}
+}
+
+// A long turn is copied a few times as it is read, not once for each of its pieces.
+func TestLongTurnIsJoinedOnce(t *testing.T) {
+	const size = 4 << 20
+	x := newIndex(t, talk("x", nil, "t: Bash | big | "+strings.Repeat("0123456789 line\n", size/16)))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	turns, err := x.Turns(t.Context(), "x", 1, 1)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(turns) != 1 || len(turns[0].Output) != size {
+		t.Fatalf("%d turns, %v", len(turns), err)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 16*size {
+		t.Errorf("reading %d MB took %d MB", size>>20, n>>20)
 	}
 }
 
