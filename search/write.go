@@ -47,8 +47,8 @@ type Writer struct {
 	held *lease // set while rebuilding: the generation being built
 
 	turns, sessions []*document.Document
-	replaced        map[string]map[string]bool // session: the documents that are to stay
-	deleted         []string                   // sessions to remove
+	replaced        map[string]kept // session: the pieces that are to stay
+	deleted         []string        // sessions to remove
 	bytes           int
 	err             error // the first failure: the writer is of no use afterwards
 }
@@ -56,7 +56,7 @@ type Writer struct {
 // Writer starts writing. It does no I/O before the first batch is full.
 func (x *Index) Writer() *Writer {
 	plainBuffers()
-	return &Writer{x: x, replaced: map[string]map[string]bool{}}
+	return &Writer{x: x, replaced: map[string]kept{}}
 }
 
 // Put makes the index hold this session, instead of whatever it held under its
@@ -68,7 +68,7 @@ func (w *Writer) Put(ctx context.Context, d Document) error {
 	if err := w.settle(ctx, d.Card.ID); err != nil {
 		return err
 	}
-	p := &put{w: w, ctx: ctx, id: d.Card.ID, keep: map[string]bool{}}
+	p := &put{w: w, ctx: ctx, id: d.Card.ID}
 	if d.Turns != nil {
 		for t := range d.Turns {
 			if err := p.turn(t); err != nil {
@@ -87,7 +87,7 @@ type put struct {
 	w    *Writer
 	ctx  context.Context
 	id   string
-	keep map[string]bool
+	keep kept
 
 	said, told           counter
 	saidBytes, toldBytes int
@@ -119,15 +119,17 @@ func (p *put) words(c *counter, text string, before int) int {
 }
 
 func (p *put) piece(t piece) error {
+	at := place{t.N, t.K}
+	if err := p.keep.add(at); err != nil {
+		return err
+	}
 	doc := document.NewDocument(pieceID(p.id, t.N, t.K))
 	if !p.echo {
 		doc.AddField(wordsField(fieldText, t.searchText()))
 	}
 	doc.AddField(keywordField(fieldAt, true, atTerm(&t.Turn, p.id)))
-	p.keep[doc.ID()] = true
 	if p.first == nil {
 		p.first = doc
-		at := place{t.N, t.K}
 		p.blocks = appendPlace(p.blocks, p.last, at)
 		p.last = at
 	}
@@ -205,7 +207,7 @@ func (w *Writer) settle(ctx context.Context, id string) error {
 	if w.err != nil {
 		return w.err
 	}
-	if w.replaced[id] != nil || slices.Contains(w.deleted, id) {
+	if _, ok := w.replaced[id]; ok || slices.Contains(w.deleted, id) {
 		return w.flush(ctx)
 	}
 	return nil
@@ -287,7 +289,7 @@ func (w *Writer) removeOld(l *lease, batch *index.Batch) error {
 	defer r.Close()
 	for id, keep := range w.replaced {
 		if err := eachTerm(r, "_id", id+"/", func(doc string, _ uint64) bool {
-			if !keep[doc] {
+			if _, p := parsePieceID(doc); !keep.has(p) {
 				batch.Delete(doc)
 			}
 			return true
