@@ -193,3 +193,29 @@ func TestNewHead(t *testing.T) {
 		t.Errorf("empty: %+v", h)
 	}
 }
+
+// A compressed file that expands without end is given up early, whatever it holds.
+func TestCompressedFileHasLimits(t *testing.T) {
+	var bomb bytes.Buffer
+	enc, err := zstd.NewWriter(&bomb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 512 {
+		enc.Write(make([]byte, 1<<20))
+	}
+	enc.Close()
+	path := filepath.Join(t.TempDir(), "bomb.zst")
+	if err := os.WriteFile(path, bomb.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := openTranscript(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	n, err := io.Copy(io.Discard, r)
+	if !errors.Is(err, ErrTooLarge) || n > 32<<20 {
+		t.Errorf("read %d bytes of a %d-byte file: %v", n, bomb.Len(), err)
+	}
+}

@@ -42,6 +42,7 @@ type app struct {
 	verbose     bool
 
 	opened      blobstore.Store
+	unwritable  error  // why nothing can be stored, where nothing can
 	firstSearch string // that `up` proposes
 }
 
@@ -164,9 +165,7 @@ func (a *app) service(ctx context.Context) (*serve.Service, error) {
 		return nil, err
 	}
 	scrubber, err := a.scrubber(dir)
-	if err != nil {
-		return nil, err
-	}
+	a.unwritable = err // reading needs no scrubber
 	log := a.log()
 	lib := library.New(a.opened, library.DefaultWorkspace)
 	index := search.Open(filepath.Join(dir, indexDir(a.opened.String(), own)))
@@ -196,7 +195,7 @@ func indexDir(store, own string) string {
 // there, and waited for.
 func (a *app) ready(ctx context.Context) (*serve.Service, error) {
 	s, err := a.service(ctx)
-	if err != nil {
+	if err = cmp.Or(err, a.unwritable); err != nil {
 		return nil, err
 	}
 	for _, w := range blobstore.Warnings(a.opened) {

@@ -133,8 +133,11 @@ func (a *app) compare(ctx context.Context, s *serve.Service, stored int) check {
 		}
 		delete(seen, ref.ID)
 	}
+	if stored == 0 && len(seen) > 0 {
+		return check{"match", false, fmt.Sprintf("the store shows no session, but the index has %d: is its disk or bucket there?", len(seen))}
+	}
 	if behind+len(seen) == 0 {
 		return check{"match", true, "the index has every session of the store as it is"}
 	}
-	return check{"match", false, fmt.Sprintf("%d of %d sessions in the store are not in the index as they are, and %d in the index are gone: run `sessdex import` to catch up, or `sessdex reindex`", behind, stored, len(seen))}
+	return check{"match", false, fmt.Sprintf("the index is behind: %d of %d sessions in the store are not in it as they are, and it has %d that are gone: run `sessdex import`", behind, stored, len(seen))}
 }

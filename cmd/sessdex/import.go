@@ -120,7 +120,7 @@ func (a *app) sayReport(rep *indexer.Report, dry, discovered bool) {
 		fmt.Fprintf(a.out, "No sessions found: looked for those of %s.\n", strings.Join(indexer.Harnesses(), ", "))
 	}
 	for _, s := range rep.Sources {
-		fmt.Fprintf(a.out, "%s  %s\n", s.Harness, a.style().dim(shown(s.Root)))
+		fmt.Fprintf(a.out, "%s  %s\n", s.Harness, a.style().dim(line(s.Root, 4096)))
 		parts := []string{count(s.Files, "file"), count(s.Sessions, "session"), count(s.Turns, "turn"),
 			fmt.Sprintf("%d new", s.New), fmt.Sprintf("%d changed", s.Changed), fmt.Sprintf("%d unchanged", s.Unchanged)}
 		if s.Skipped > 0 {
@@ -157,7 +157,7 @@ func (a *app) sayReport(rep *indexer.Report, dry, discovered bool) {
 // sayFailures names on stderr what could not be done, and why.
 func (a *app) sayFailures(what string, list []indexer.FileReason) {
 	for _, f := range list {
-		fmt.Fprintf(a.errOut, "sessdex: %s %s: %s\n", what, shown(f.Path), shown(f.Reason))
+		fmt.Fprintf(a.errOut, "sessdex: %s %s: %s\n", what, line(f.Path, 4096), line(f.Reason, 500))
 	}
 }
 

@@ -82,6 +82,9 @@ func (a *app) exit(ctx context.Context, err error) int {
 // oneError is an error as one line that is safe to show, without the marker that
 // only says what kind it is.
 func oneError(err error) string {
+	if errors.Is(err, syscall.ENOSPC) {
+		return "the disk is full: make room and try again (" + line(err.Error(), 200) + ")"
+	}
 	msg := strings.TrimPrefix(err.Error(), serve.ErrUsage.Error()+": ")
 	return shown(strings.Join(strings.Fields(msg), " "))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"sessdex/serve"
 	"sessdex/session"
 )
 
@@ -21,10 +21,7 @@ func line(s string, n int) string { return session.OneLine(session.Plain(s), n) 
 
 // printJSON writes v as the one JSON object of a command.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return serve.WriteJSON(a.out, v)
 }
 
 // terminal reports whether w is a terminal, and how wide it is.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -41,7 +42,7 @@ bearer token, and browsers ask for it as the password of any user name.`,
 			ctx, stop := context.WithCancel(c.Context())
 			defer stop()
 			s, err := a.service(ctx)
-			if err != nil {
+			if err = cmp.Or(err, a.unwritable); err != nil {
 				return err
 			}
 			s.HealWait = healWait
@@ -69,7 +70,7 @@ themselves; tell them once:
 			ctx, stop := context.WithCancel(c.Context())
 			defer stop()
 			s, err := a.service(ctx)
-			if err != nil {
+			if err = cmp.Or(err, a.unwritable); err != nil {
 				return err
 			}
 			s.HealWait = healWait
