@@ -155,6 +155,7 @@ func (x *Index) newGeneration() (*lease, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create index: %w", err)
 	}
+	silenceStore()
 	l := &lease{dir: dir}
 	for _, part := range []struct {
 		name string

@@ -265,6 +265,7 @@ func openBleve(path string, config map[string]any) (b bleve.Index, err error) {
 			err = fmt.Errorf("%w: %v", ErrDamaged, r)
 		}
 	}()
+	silenceStore()
 	return bleve.OpenUsing(path, config)
 }
 
