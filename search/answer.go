@@ -26,7 +26,7 @@ func (v *View) Search(ctx context.Context, q Query) (*Result, error) {
 	s := &search{ctx: ctx, v: v, q: q, f: newFilter(q, parsed, now), now: now, soft: now.Add(softTime), exact: true}
 	r, err := s.answer(parsed)
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
 	return r, nil
 }

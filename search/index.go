@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,22 @@ var (
 	ErrDamaged = errors.New("the index is damaged")
 	ErrBusy    = errors.New("the index is busy: another process is writing to it")
 )
+
+// damaged marks what a reader of an open index fails with as damage: the files were
+// there and whole when it was opened. What the machine refuses, an end of the
+// caller's time and what is marked already stay as they are.
+func damaged(err error) error {
+	var onPath *fs.PathError
+	if err == nil || errors.As(err, &onPath) {
+		return err
+	}
+	for _, other := range []error{ErrDamaged, ErrBusy, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, other) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
+}
 
 // An Index is the index in one directory. It may be used from several goroutines,
 // and from several processes, at once. After a question it keeps its read lease for

@@ -174,6 +174,73 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// A flipped bit that is only met when a question is answered is damage as well.
+// Flipped here are bytes of what the segments store of their first documents:
+// others make Bleve reserve any amount of memory.
+func TestFlippedBits(t *testing.T) {
+	x := newIndex(t, talk("a", nil, "u: precious words"))
+	x.Close()
+	gen, err := x.current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	met := 0
+	for _, part := range []string{sessionsName, turnsName} {
+		paths, err := filepath.Glob(filepath.Join(gen, part, "store/*.zap"))
+		if err != nil || len(paths) != 1 {
+			t.Fatal(paths, err)
+		}
+		whole, err := os.ReadFile(paths[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 24 {
+			flipped := slices.Clone(whole)
+			flipped[i] ^= 0x41
+			if err := os.WriteFile(paths[0], flipped, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			y := Open(x.root, Linger(0))
+			_, err := y.Search(t.Context(), Query{Text: "precious"})
+			_, err2 := y.Turns(t.Context(), "a", 1, 1)
+			for _, err := range []error{err, err2} {
+				if err == nil || errors.Is(err, ErrBusy) {
+					continue // a place of no turn looks like a session that is being rewritten
+				}
+				if met++; !errors.Is(err, ErrDamaged) {
+					t.Errorf("%s, byte %d: %v", part, i, err)
+				}
+			}
+		}
+		if err := os.WriteFile(paths[0], whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if met == 0 {
+		t.Error("no damage was met")
+	}
+}
+
+func TestWhatIsDamage(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{errors.New("error loading roaring bitmap"), true},
+		{ErrDamaged, true},
+		{ErrBusy, false},
+		{context.Canceled, false},
+		{fmt.Errorf("read: %w", context.DeadlineExceeded), false},
+		{&os.PathError{Op: "read", Path: "x", Err: os.ErrPermission}, false},
+	} {
+		err := damaged(c.err)
+		if errors.Is(err, ErrDamaged) != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%v becomes %v", c.err, err)
+		}
+	}
+}
+
 func eachSegment(t *testing.T, gen string, f func(string) error) error {
 	paths, err := filepath.Glob(filepath.Join(gen, "turns/store/*.zap"))
 	if err != nil || len(paths) == 0 {

@@ -240,7 +240,11 @@ func openHandle(ctx context.Context, dir, name string, deadline time.Time, readO
 	for {
 		b, err := openBleve(path, config)
 		if err == nil {
-			return newHandle(b, readOnly)
+			h, err := newHandle(b, readOnly)
+			if err != nil {
+				return nil, fmt.Errorf("open index %s: %w", path, damaged(err))
+			}
+			return h, nil
 		}
 		if !errors.Is(err, bolterrors.ErrTimeout) {
 			return nil, openError(path, err)

@@ -41,7 +41,7 @@ func (x *Index) View(ctx context.Context, f func(*View) error) (err error) {
 	}()
 	v := &View{x: x, l: l, blocks: map[uint64][]piece{}}
 	if v.t, err = x.readTable(ctx, l); err != nil {
-		return fmt.Errorf("read index %s: %w", x.root, err)
+		return fmt.Errorf("read index %s: %w", x.root, damaged(err))
 	}
 	return f(v)
 }
@@ -138,7 +138,10 @@ func (v *View) blocksOf(id string) ([]place, error) {
 		return nil, fmt.Errorf("session %s: %w", id, ErrNoSession)
 	}
 	b, err := stored(v.l.sessions.reader, v.t.rows[i].id, fieldBlocks)
-	return parsePlaces(b), err
+	if err != nil {
+		return nil, fmt.Errorf("read session %s: %w", id, damaged(err))
+	}
+	return parsePlaces(b), nil
 }
 
 // block reads the block that begins with a piece.
@@ -146,7 +149,7 @@ func (v *View) block(id string, at place) ([]piece, error) {
 	r := v.l.turns.reader
 	doc, err := r.InternalID(pieceID(id, at.n, at.k))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("turn %d of session %s: %w", at.n, id, damaged(err))
 	}
 	if doc == nil {
 		return nil, fmt.Errorf("turn %d of session %s is being rewritten: %w", at.n, id, ErrBusy)
@@ -156,7 +159,7 @@ func (v *View) block(id string, at place) ([]piece, error) {
 	}
 	b, err := stored(r, pieceID(id, at.n, at.k), fieldBlock)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("turn %d of session %s: %w", at.n, id, damaged(err))
 	}
 	var out []piece
 	if err := decodeBlock(b, func(p piece) bool { out = append(out, p); return true }); err != nil {
@@ -234,5 +237,8 @@ func (v *View) Resolve(ctx context.Context, ref string) ([]string, error) {
 	if len(ref) >= minRef && n.err == nil {
 		add(n.rowsOf(fieldNative, prefix(fieldNative)...))
 	}
-	return ids, n.err
+	if n.err != nil {
+		return nil, fmt.Errorf("look for session %s: %w", ref, damaged(n.err))
+	}
+	return ids, nil
 }

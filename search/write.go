@@ -262,7 +262,7 @@ func (w *Writer) batch(ctx context.Context) (err error) {
 		turns.Update(d)
 	}
 	if err := w.removeOld(l, turns); err != nil {
-		return err
+		return damaged(err)
 	}
 	for _, id := range w.deleted {
 		sessions.Delete(id)
