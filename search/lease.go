@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/index/scorch"
 	index "github.com/blevesearch/bleve_index_api"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
@@ -42,6 +43,7 @@ type handle struct {
 	store  index.Index
 	reader index.IndexReader // read leases only
 	serial uint64            // number of the newest batch
+	end    uint64            // of a reader: the numbers of all documents are below
 	root   time.Time         // when the root was last written: merges, too, renumber documents
 }
 
@@ -309,6 +311,11 @@ func (h *handle) init(readOnly bool) (err error) {
 	}
 	if readOnly && err == nil {
 		h.reader = r
+		if r, ok := r.(*scorch.IndexSnapshot); ok {
+			for _, s := range r.Segments() {
+				h.end += uint64(s.FullSize())
+			}
+		}
 		return nil
 	}
 	return errors.Join(err, r.Close())

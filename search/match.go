@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -37,13 +38,15 @@ func bm25(freq, length, average float64) float64 {
 type scores struct {
 	score []float32
 	mask  []uint64
+	end   uint64 // the numbers are below
 }
 
 var scoresPool = sync.Pool{New: func() any { return new(scores) }}
 
-// newScores is room for about so many documents.
-func newScores(docs uint64) *scores {
+// newScores is room for about so many documents, whose numbers are below end.
+func newScores(docs, end uint64) *scores {
 	s := scoresPool.Get().(*scores)
+	s.end = end
 	if n := int(docs + docs/4); cap(s.score) < n {
 		s.score, s.mask = make([]float32, 0, n), make([]uint64, 0, n)
 	}
@@ -57,11 +60,15 @@ func (s *scores) free() {
 	scoresPool.Put(s)
 }
 
-// grow makes room for a document's number.
-func (s *scores) grow(doc uint64) {
+// grow makes room for a document's number. A flipped bit in a segment can make any
+// number of one.
+func (s *scores) grow(doc uint64) error {
+	if doc >= s.end {
+		return fmt.Errorf("document %d of %d: %w", doc, s.end, ErrDamaged)
+	}
 	n := int(doc) + 1
 	if n <= len(s.score) {
-		return
+		return nil
 	}
 	if n > cap(s.score) || n > cap(s.mask) {
 		size := max(2*len(s.score), n, 4096)
@@ -69,6 +76,7 @@ func (s *scores) grow(doc uint64) {
 		s.mask = append(make([]uint64, 0, size), s.mask...)
 	}
 	s.score, s.mask = s.score[:n], s.mask[:n]
+	return nil
 }
 
 // How far common words are followed. In a large index, documents are found by the
@@ -121,7 +129,9 @@ func (s *scores) add(p posting, only bool) (err error) {
 		if n%checkEvery == 0 && p.ctx.Err() != nil {
 			return p.ctx.Err()
 		}
-		s.grow(next.ID.Value())
+		if err := s.grow(next.ID.Value()); err != nil {
+			return err
+		}
 		take(next)
 	}
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 )
@@ -30,7 +31,7 @@ func TestCommonWordsOnlyScore(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		full, only := newScores(all), newScores(all)
+		full, only := newScores(all, v.l.turns.end), newScores(all, v.l.turns.end)
 		defer full.free()
 		defer only.free()
 		for i, sl := range []slot{{"rare", 1, 1}, {"common", 1, 2}} {
@@ -59,6 +60,30 @@ func TestCommonWordsOnlyScore(t *testing.T) {
 		}
 		if both < 10 {
 			t.Errorf("only %d documents hold both words", both)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A posting of a document that there cannot be is damage; it reserves nothing.
+func TestPostingOfNoDocument(t *testing.T) {
+	x := newIndex(t, talk("a", nil, "u: alpha", "u: alpha", "u: alpha"), talk("b", nil, "u: alpha"))
+	err := x.View(t.Context(), func(v *View) error {
+		turns := v.l.turns
+		if turns.end != 4 {
+			t.Errorf("documents end at %d, want 4", turns.end)
+		}
+		s := newScores(4, turns.end-1)
+		defer s.free()
+		p := posting{t.Context(), turns.reader, fieldText, slot{"alpha", 1, 1}, 4, 100}
+		if err := s.add(p, false); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%v", err)
+		}
+		if err := s.grow(1 << 40); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%v", err)
 		}
 		return nil
 	})

@@ -97,7 +97,7 @@ func (s *search) scan(slots []slot, visit func(row int, t turnScore)) error {
 	if err != nil {
 		return err
 	}
-	turns := newScores(all)
+	turns := newScores(all, s.v.l.turns.end)
 	defer turns.free()
 	for _, sl := range slots {
 		if err := turns.add(posting{s.ctx, reader, fieldText, sl, all, averages[fieldText]}, false); err != nil {

@@ -92,7 +92,7 @@ func (s *search) match(slots []slot) (map[int]*found, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns := newScores(all)
+	turns := newScores(all, s.v.l.turns.end)
 	defer turns.free()
 	type counted struct {
 		slot
@@ -153,7 +153,7 @@ func (s *search) matchSessions(by map[int]*found, slots []slot) error {
 		if letters := roleLetters(s.f.role); letters != "" && letters != part.role {
 			continue
 		}
-		sc := newScores(all)
+		sc := newScores(all, s.v.l.sessions.end)
 		for _, sl := range slots {
 			if err := sc.add(posting{s.ctx, reader, part.field, sl, all, averages[part.field]}, false); err != nil {
 				sc.free()
