@@ -2,6 +2,8 @@ module sessdex
 
 go 1.26.0
 
+toolchain go1.26.10
+
 require (
 	github.com/blevesearch/bleve/v2 v2.6.3
 	github.com/blevesearch/bleve_index_api v1.4.1
