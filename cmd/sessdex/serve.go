@@ -41,12 +41,10 @@ bearer token, and browsers ask for it as the password of any user name.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := context.WithCancel(c.Context())
 			defer stop()
-			s, err := a.service(ctx)
-			if err = cmp.Or(err, a.unwritable); err != nil {
+			s, err := a.server(ctx, serverFollows)
+			if err != nil {
 				return err
 			}
-			s.HealWait = healWait
-			go a.follow(ctx, s, serverFollows)
 			return s.Serve(ctx, addr, a.httpOptions(func(addr net.Addr) {
 				fmt.Fprintf(a.errOut, "sessdex serves at %[1]s (MCP: %[1]s/mcp)\n", urlOf(addr))
 			}))
@@ -69,15 +67,25 @@ themselves; tell them once:
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := context.WithCancel(c.Context())
 			defer stop()
-			s, err := a.service(ctx)
-			if err = cmp.Or(err, a.unwritable); err != nil {
+			s, err := a.server(ctx, windowFollows)
+			if err != nil {
 				return err
 			}
-			s.HealWait = healWait
-			go a.follow(ctx, s, windowFollows)
 			return s.ServeStdio(ctx, a.in, a.out)
 		},
 	}
+}
+
+// server is service, for a process that goes on answering: it follows the library
+// until ctx ends and builds an index that is missing.
+func (a *app) server(ctx context.Context, every time.Duration) (*serve.Service, error) {
+	s, err := a.service(ctx)
+	if err = cmp.Or(err, a.unwritable); err != nil {
+		return nil, err
+	}
+	s.HealWait = healWait
+	go a.follow(ctx, s, every)
+	return s, nil
 }
 
 // follow brings what others wrote to the bucket into the index, now and then while

@@ -194,7 +194,7 @@ Search here             %[2]s search %[3]s
 Give it to an agent:
   Claude Code   claude mcp add --scope user --transport http sessdex %[1]s/mcp
   Codex         codex mcp add sessdex --url %[1]s/mcp
-  Gemini CLI    gemini mcp add --transport http sessdex %[1]s/mcp
+  Gemini CLI    gemini mcp add --scope user --transport http sessdex %[1]s/mcp
   OpenCode      in opencode.json, under "mcp":
                 "sessdex": {"type": "remote", "url": "%[1]s/mcp"}
 
