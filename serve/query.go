@@ -75,7 +75,7 @@ func (s *Service) indexError(err error) error {
 	case errors.Is(err, search.ErrDamaged):
 		return &kindError{err, "the index is damaged: rebuild it from the library"}
 	case errors.Is(err, search.ErrForeign):
-		return &kindError{err, fmt.Sprintf("the index folder is not Sessdex's and was left as it is: give another data folder (%v)", err)}
+		return &kindError{err, fmt.Sprintf("%v, and was left as it is", err)}
 	case errors.Is(err, search.ErrBusy):
 		return &kindError{err, "the index is busy: try again in a moment"}
 	}

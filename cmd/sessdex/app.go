@@ -202,9 +202,9 @@ func (a *app) ready(ctx context.Context) (*serve.Service, error) {
 		fmt.Fprintln(a.errOut, "sessdex: warning: "+shown(w))
 	}
 	said := false
-	return s, blobstore.Ready(ctx, a.opened, func(err error, _ time.Duration) {
+	return s, blobstore.Ready(ctx, a.opened, func(error, time.Duration) {
 		if !said {
-			fmt.Fprintf(a.errOut, "sessdex: waiting for %s: %s\n", a.opened, oneError(err))
+			fmt.Fprintf(a.errOut, "sessdex: waiting for %s\n", a.opened)
 		}
 		said = true
 	})
