@@ -105,10 +105,7 @@ Exit codes: 0 done, 1 nothing found or some items failed, 2 wrong usage,
 
 // dataDir is the folder for everything kept here.
 func (a *app) dataDir() (string, error) {
-	dir := a.data
-	if dir == "" {
-		dir = a.getenv("SESSDEX_DATA")
-	}
+	dir := cmp.Or(a.data, a.getenv("SESSDEX_DATA"))
 	if dir == "" {
 		base, err := a.userData()
 		if err != nil {

@@ -176,12 +176,11 @@ func (a *app) printHits(r *serve.SearchReply, offset int) {
 			facts = append(facts, fmt.Sprintf("best: turn %d (%s)", h.Turn, h.Role))
 		}
 		fmt.Fprintf(a.out, "   %s\n", st.dim(line(strings.Join(facts, " · "), 200)))
-		if h.Snippet != "" && h.Turn > 0 || h.Title != line(h.Snippet, 120) {
+		if h.Snippet != "" && (h.Turn > 0 || h.Title != line(h.Snippet, 120)) {
 			fmt.Fprintf(a.out, "   %s\n", marked(st, h.Snippet, h.Marks))
 		}
 	}
-	switch {
-	case r.NextOffset > 0:
+	if r.NextOffset > 0 {
 		more := ""
 		if !r.TotalExact {
 			more = "at least "

@@ -76,16 +76,21 @@ themselves; tell them once:
 	}
 }
 
-// server is service, for a process that goes on answering: it follows the library
-// until ctx ends and builds an index that is missing.
+// server is service, for a process that goes on answering, see keepUp.
 func (a *app) server(ctx context.Context, every time.Duration) (*serve.Service, error) {
 	s, err := a.service(ctx)
 	if err = cmp.Or(err, a.unwritable); err != nil {
 		return nil, err
 	}
+	a.keepUp(ctx, s, every)
+	return s, nil
+}
+
+// keepUp makes a service follow the library until ctx ends and build an index that
+// is missing.
+func (a *app) keepUp(ctx context.Context, s *serve.Service, every time.Duration) {
 	s.HealWait = healWait
 	go a.follow(ctx, s, every)
-	return s, nil
 }
 
 // follow brings what others wrote to the bucket into the index, now and then while

@@ -60,8 +60,7 @@ goes on importing what changes.`,
 				return err
 			}
 			a.firstSearch = firstSearch(ctx, s)
-			s.HealWait = healWait
-			go a.follow(ctx, s, serverFollows)
+			a.keepUp(ctx, s, serverFollows)
 			go a.keepImporting(ctx, s)
 			return s.Serve(ctx, addr, a.httpOptions(a.sayUp))
 		},
@@ -72,9 +71,8 @@ goes on importing what changes.`,
 }
 
 func (a *app) sayImported(ctx context.Context, s *serve.Service, rep *indexer.Report) error {
-	sessions, turns := 0, 0
+	sessions, turns := rep.Sessions(), 0
 	for _, r := range rep.Sources {
-		sessions += r.Sessions
 		turns += r.Turns
 		if r.Files > 0 {
 			fmt.Fprintf(a.out, "%-12s %s, %s, %d new, %d changed\n", r.Harness, count(r.Sessions, "session"), count(r.Turns, "turn"), r.New, r.Changed)
