@@ -26,6 +26,9 @@ func (p Problem) Unwrap() error { return p.Err }
 // ErrNotRegular marks pipes, sockets, devices and links that lead out of reach.
 var ErrNotRegular = errors.New("not a regular file")
 
+// ErrNoSession means that a file is whole and readable and holds no conversation.
+var ErrNoSession = errors.New("no conversation in it")
+
 // Discover walks the roots of h on a machine and calls found for each transcript
 // its layout claims, and problem for each file it cannot take. A root that is
 // not there is no problem. It reads no transcript.
@@ -58,19 +61,40 @@ func walk(h *Harness, root, real string, found func(Source), problem func(Proble
 		if d.IsDir() || !h.Claims(filepath.ToSlash(rel)) {
 			return nil
 		}
-		src, err := fileSource(path, h)
+		srcs, carrier, err := sources(path, h)
+		if carrier != path {
+			return nil // counted with its carrier
+		}
 		if err != nil {
 			problem(Problem{h.Name, path, err})
 			return nil
 		}
-		src.Root = root
-		found(src)
+		for _, src := range srcs {
+			src.Root = root
+			found(src)
+		}
 		return nil
 	})
 }
 
-// FileSource is the transcript in one file given by a person, or the reason why
-// it cannot be one. Its harness is told by Identify.
+// Sources lists the transcripts that a file leads to: the one in it, the one that
+// it is a part of, or all that it holds. carrier is the file that stands for them,
+// path itself where it does. The harness of a file that stands for itself is told
+// by Identify.
+func Sources(path string) (srcs []Source, carrier string, err error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, path, err
+	}
+	srcs, carrier, err = sources(abs, All...)
+	for i := range srcs {
+		srcs[i].Root = path
+	}
+	return srcs, carrier, err
+}
+
+// FileSource is the transcript in one file, taken alone, or the reason why it
+// cannot be one.
 func FileSource(path string) (Source, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -79,6 +103,31 @@ func FileSource(path string) (Source, error) {
 	src, err := fileSource(abs, nil)
 	src.Root = path
 	return src, err
+}
+
+// sources asks the harnesses whose sessions are no single files first.
+func sources(path string, hs ...*Harness) ([]Source, string, error) {
+	for _, h := range hs {
+		if h.Group == nil {
+			continue
+		}
+		if g := h.Group(path); g.Carrier != "" {
+			srcs, err := g.Sources()
+			if err == nil && len(srcs) == 0 {
+				err = ErrNoSession
+			}
+			return srcs, g.Carrier, err
+		}
+	}
+	var owner *Harness
+	if len(hs) == 1 {
+		owner = hs[0]
+	}
+	src, err := fileSource(path, owner)
+	if err != nil {
+		return nil, path, err
+	}
+	return []Source{src}, path, nil
 }
 
 func fileSource(path string, h *Harness) (Source, error) {

@@ -23,10 +23,15 @@ type Harness struct {
 	Roots func(Env) []string
 
 	// Claims reports whether a file, by its slash-separated path relative to a
-	// root, is a transcript by the harness's own layout. It does no I/O. Files it
-	// does not claim (caches, prompt histories, tool results, indexes) are no
+	// root, belongs to a session by the harness's own layout. It does no I/O. Files
+	// it does not claim (caches, prompt histories, tool results, indexes) are no
 	// sessions and are not counted.
 	Claims func(rel string) bool
+
+	// Group, for a harness whose session is several files or whose file is several
+	// sessions, tells what a file belongs to; nil where every file is one session.
+	// It looks at names, and at bytes only where a name alone cannot tell.
+	Group func(path string) Group
 
 	// Detect reports whether the head of a file is one of its transcripts, by the
 	// shape of its records alone.
@@ -36,8 +41,25 @@ type Harness struct {
 	New func(Source) Parser
 
 	// Resume is the command with which the session goes on, and the folder to run
-	// it in.
+	// it in; nil where the harness cannot.
 	Resume func(*session.Meta) Command
+
+	// Start is the command that begins a new session in a folder with a prompt, as a
+	// person would in a terminal; nil where the harness has none.
+	Start func(dir, prompt string) Command
+}
+
+// A Group is what one file is part of: the files of one session, or the sessions
+// of one file. The zero value means that the file stands for itself.
+type Group struct {
+	// Carrier is the file that stands for the whole when files are counted: the
+	// others of the group are parts of it. Asked for its carrier, a group is the same.
+	Carrier string
+
+	// Sources lists the sessions. Their Path is the carrier, their Stamp covers all
+	// that each is made from, and Open gives one canonical document. An error is
+	// about all of them.
+	Sources func() ([]Source, error)
 }
 
 // All lists every harness. [Detect] asks them in this order.
@@ -55,6 +77,7 @@ type Source struct {
 	Harness *Harness // whose root it was found under; nil where given as a file
 	Root    string   // the root it was found under, or the path that was given
 	Path    string   // the file, absolute
+	Part    string   // which session of the file, where it holds several: the harness's id
 	Size    int64    // bytes on disk
 	Stamp   string   // changes whenever the content may have changed
 
@@ -73,6 +96,14 @@ type Parser interface {
 	// Finish ends the transcript. The turns may be ranged over more than once;
 	// there are none when the file holds no conversation.
 	Finish() (session.Meta, iter.Seq[session.Turn])
+}
+
+// Key names a source among all of a machine's.
+func (s Source) Key() string {
+	if s.Part == "" {
+		return s.Path
+	}
+	return s.Path + "#" + s.Part
 }
 
 // Command is a program to run in a folder.

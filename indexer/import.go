@@ -110,51 +110,58 @@ func (x *Indexer) collect(o ImportOptions, rep *Report) []harness.Source {
 				continue
 			}
 			harness.Discover(h, x.Env, take, func(p harness.Problem) {
-				row := rep.source(p.Harness, filepath.Dir(p.Path))
-				row.Files++
-				switch {
-				case errors.Is(p.Err, harness.ErrNotRegular):
-					rep.skip(row, p.Path, p.Err.Error())
-				case errors.Is(p.Err, fs.ErrNotExist):
-					rep.skip(row, p.Path, "gone, or a link that leads nowhere")
-				default:
-					rep.fail(row, p.Path, reason(p.Err, p.Path))
-				}
+				rep.problem(p.Harness, filepath.Dir(p.Path), p.Path, p.Err)
 			})
 		}
 	}
-	slices.SortFunc(found, func(a, b harness.Source) int { return strings.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(found, func(a, b harness.Source) bool { return a.Path == b.Path })
+	slices.SortFunc(found, func(a, b harness.Source) int { return strings.Compare(a.Key(), b.Key()) })
+	return slices.CompactFunc(found, func(a, b harness.Source) bool { return a.Key() == b.Key() })
 }
 
-// collectPath takes a file, or every file below a folder.
+// errPart is the outcome of a file whose words come with another file.
+var errPart = errors.New("part of a session that is counted at another file")
+
+// collectPath takes what a file leads to, or every file below a folder.
 func (x *Indexer) collectPath(path string, take func(harness.Source), rep *Report) {
-	fail := func(p string, err error) {
-		row := rep.source("unknown", path)
-		row.Files++
-		if errors.Is(err, harness.ErrNotRegular) && p != path {
-			rep.skip(row, p, err.Error())
-		} else {
+	fail := func(p string, err error) { rep.problem("unknown", path, p, err) }
+	one := func(p string, asked bool) {
+		srcs, carrier, err := harness.Sources(p)
+		switch {
+		case carrier != p && !asked:
+			fail(p, errPart)
+		case err != nil && asked && !errors.Is(err, harness.ErrNoSession):
+			row := rep.source("unknown", path)
+			row.Files++
 			rep.fail(row, p, reason(err, p))
-		}
-	}
-	one := func(p string) {
-		src, err := harness.FileSource(p)
-		if err != nil {
+		case err != nil:
 			fail(p, err)
+		}
+		if err != nil || carrier != p && !asked {
 			return
 		}
-		src.Root = path
-		take(src)
+		for _, src := range srcs {
+			src.Root = path
+			take(src)
+		}
 	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		fail(path, err)
+		row := rep.source("unknown", path)
+		row.Files++
+		rep.fail(row, path, reason(err, path))
 	case !info.IsDir():
-		one(path)
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			fail(path, err)
+			return
+		}
+		one(abs, true)
 	default:
 		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			real, err = filepath.Abs(real)
+		}
 		if err != nil {
 			fail(path, err)
 			return
@@ -169,7 +176,7 @@ func (x *Indexer) collectPath(path string, take func(harness.Source), rep *Repor
 			}
 			switch {
 			case !d.IsDir():
-				one(p)
+				one(p, false)
 			case p != real && x.ours(p):
 				return fs.SkipDir
 			}
@@ -219,7 +226,7 @@ func (x *Indexer) changed(found []harness.Source, known func(id string) bool, re
 	rev := x.revision()
 	err := x.state().read(func(get func(string) (fileState, bool)) {
 		for _, src := range found {
-			was, ok := get(src.Path)
+			was, ok := get(src.Key())
 			switch {
 			case !ok || was.Stamp != src.Stamp || was.Revision != rev:
 				todo = append(todo, src)
@@ -301,11 +308,11 @@ func (x *Indexer) importFiles(ctx context.Context, todo []harness.Source, o Impo
 					return err
 				}
 			}
-			states[f.src.Path] = st
+			states[f.src.Key()] = st
 		case errors.Is(f.err, ErrNoSession), errors.Is(f.err, errEmpty), errors.Is(f.err, harness.ErrTooLarge), errors.Is(f.err, harness.ErrUnknown) && !asked(o, f.src):
 			st.Skip = f.err.Error()
 			rep.skip(row, f.src.Path, st.Skip)
-			states[f.src.Path] = st
+			states[f.src.Key()] = st
 		case fatal(f.err):
 			return f.err
 		default:

@@ -21,7 +21,7 @@ import (
 // ErrNoSession means that a transcript holds no conversation: no session, and no
 // failure either.
 var (
-	ErrNoSession = errors.New("no conversation in it")
+	ErrNoSession = harness.ErrNoSession
 	errEmpty     = errors.New("empty file")
 )
 
@@ -116,7 +116,9 @@ func (x *Indexer) card(src harness.Source, p parsed, pass *scrub.Pass, first str
 	c.Harness = src.Harness.Name
 	if c.NativeID == "" {
 		c.NativeID = first
-		if stem := strings.TrimSuffix(filepath.Base(src.Path), filepath.Ext(src.Path)); src.Path != "" {
+		if stem := strings.TrimSuffix(filepath.Base(src.Path), filepath.Ext(src.Path)); src.Part != "" {
+			c.NativeID = pass.Text(src.Part)
+		} else if src.Path != "" {
 			c.NativeID = pass.Text(stem)
 		}
 	}

@@ -1,6 +1,8 @@
 package indexer
 
 import (
+	"errors"
+	"io/fs"
 	"sort"
 
 	"sessdex/harness"
@@ -77,6 +79,21 @@ func (r *Report) skip(s *SourceReport, path, reason string) {
 func (r *Report) fail(s *SourceReport, path, reason string) {
 	s.Failed++
 	r.Failures = append(r.Failures, FileReason{path, reason})
+}
+
+// problem accounts for a file that could not be taken: skipped where it is none of
+// ours, failed where it should have been read.
+func (r *Report) problem(harnessName, root, path string, err error) {
+	row := r.source(harnessName, root)
+	row.Files++
+	switch {
+	case errors.Is(err, harness.ErrNotRegular), errors.Is(err, harness.ErrNoSession), errors.Is(err, errPart):
+		r.skip(row, path, err.Error())
+	case errors.Is(err, fs.ErrNotExist):
+		r.skip(row, path, "gone, or a link that leads nowhere")
+	default:
+		r.fail(row, path, reason(err, path))
+	}
 }
 
 // file begins the account of one file.

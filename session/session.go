@@ -79,9 +79,10 @@ type Meta struct {
 	PRs      []string `json:"prs,omitempty"`      // URLs of pull requests linked by the harness
 	Tags     []string `json:"tags,omitempty"`     // tags a person gave inside the harness
 
-	Turns    Counts         `json:"turns"`               // exact, undone turns included
-	Unknown  map[string]int `json:"unknown,omitempty"`   // record types this version does not know, with counts
-	BadLines int            `json:"bad_lines,omitempty"` // lines that could not be decoded and were passed over
+	Turns     Counts         `json:"turns"`               // exact, undone and inherited turns included
+	Inherited Counts         `json:"inherited,omitzero"`  // of those the first ones, copied from the session in ForkedFrom: said once, there
+	Unknown   map[string]int `json:"unknown,omitempty"`   // record types this version does not know, with counts
+	BadLines  int            `json:"bad_lines,omitempty"` // lines that could not be decoded and were passed over
 }
 
 // TitleSource says where a title comes from, best first.
@@ -101,6 +102,11 @@ type Counts struct {
 	Assistant int `json:"assistant"`
 	Tool      int `json:"tool"`
 	Summary   int `json:"summary,omitempty"`
+}
+
+// Less is what is left of c without the turns counted in o.
+func (c Counts) Less(o Counts) Counts {
+	return Counts{c.User - o.User, c.Assistant - o.Assistant, c.Tool - o.Tool, c.Summary - o.Summary}
 }
 
 // Total is the number of turns of every role.
