@@ -35,6 +35,11 @@ var ErrUnknown = errors.New("no known harness writes files like this")
 // of them, or the whole of a shorter file). The file's name plays no part.
 func Detect(head []byte) (*Harness, error) {
 	h := newHead(head)
+	if len(h.Records) > 0 { // a document of several files says whose they are
+		if known := ByName(h.Records[0].Get("sessdex_part.harness").Str); known != nil {
+			return known, nil
+		}
+	}
 	for _, known := range All {
 		if known.Detect(h) {
 			return known, nil

@@ -116,6 +116,9 @@ func sources(path string, hs ...*Harness) ([]Source, string, error) {
 			if err == nil && len(srcs) == 0 {
 				err = ErrNoSession
 			}
+			for i := range srcs {
+				srcs[i].Harness = h
+			}
 			return srcs, g.Carrier, err
 		}
 	}

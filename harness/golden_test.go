@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -32,38 +33,105 @@ func golden(t *testing.T, h *Harness, dir string) {
 	}
 	for _, name := range archives {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			ar, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got bytes.Buffer
-			for _, f := range ar.Files {
-				if f.Name == "want" {
-					continue
+			checkGolden(t, name, func(ar *txtar.Archive, got *bytes.Buffer) {
+				for _, f := range ar.Files {
+					if f.Name == "want" {
+						continue
+					}
+					meta, turns := parseFile(t, h, f.Name, transformed(string(ar.Comment), f.Data))
+					fmt.Fprintf(got, "== %s\n", f.Name)
+					render(got, meta, turns)
 				}
-				meta, turns := parseFile(t, h, f.Name, transformed(string(ar.Comment), f.Data))
-				fmt.Fprintf(&got, "== %s\n", f.Name)
-				render(&got, meta, turns)
-			}
-			want := slices.IndexFunc(ar.Files, func(f txtar.File) bool { return f.Name == "want" })
-			if *update {
-				if want < 0 {
-					ar.Files = append(ar.Files, txtar.File{Name: "want"})
-					want = len(ar.Files) - 1
-				}
-				ar.Files[want].Data = got.Bytes()
-				if err := os.WriteFile(name, txtar.Format(ar), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if want < 0 {
-				t.Fatal("no want in the archive; run with -update and read what it writes")
-			}
-			if diff := cmp.Diff(string(ar.Files[want].Data), got.String()); diff != "" {
-				t.Error(diff)
-			}
+			})
 		})
+	}
+}
+
+// goldenTrees is golden for harnesses whose sessions are several files, or whose
+// files are several sessions: an archive is a folder, and "want" tells what each
+// file in it leads to that is no part of another one.
+func goldenTrees(t *testing.T, h *Harness, dir string) {
+	t.Helper()
+	archives, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no goldens in testdata/%s: %v", dir, err)
+	}
+	for _, name := range archives {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			checkGolden(t, name, func(ar *txtar.Archive, got *bytes.Buffer) {
+				root := t.TempDir()
+				files := map[string]string{}
+				for _, f := range ar.Files {
+					if f.Name != "want" {
+						files[f.Name] = string(transformed(string(ar.Comment), f.Data))
+					}
+				}
+				writeTree(t, root, files)
+				renderTree(t, h, root, got)
+			})
+		})
+	}
+}
+
+func renderTree(t *testing.T, h *Harness, root string, got *bytes.Buffer) {
+	t.Helper()
+	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(root, path)
+		srcs, carrier, err := Sources(path)
+		if carrier != path {
+			return nil
+		}
+		if err != nil {
+			fmt.Fprintf(got, "== %s: %v\n", filepath.ToSlash(rel), err)
+			return nil
+		}
+		for _, src := range srcs {
+			fmt.Fprintf(got, "== %s", filepath.ToSlash(rel))
+			if src.Part != "" {
+				fmt.Fprintf(got, "#%s", src.Part)
+			}
+			if by, err := Identify(src); by != h {
+				fmt.Fprintf(got, ": %v\n", err)
+				continue
+			}
+			got.WriteByte('\n')
+			meta, turns := parseSource(t, h, src)
+			render(got, meta, turns)
+		}
+		return nil
+	})
+}
+
+// checkGolden compares what make writes for an archive with the archive's "want", or
+// replaces that when the test runs with -update.
+func checkGolden(t *testing.T, name string, make func(*txtar.Archive, *bytes.Buffer)) {
+	t.Helper()
+	ar, err := txtar.ParseFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	make(ar, &got)
+	want := slices.IndexFunc(ar.Files, func(f txtar.File) bool { return f.Name == "want" })
+	if *update {
+		if want < 0 {
+			ar.Files = append(ar.Files, txtar.File{Name: "want"})
+			want = len(ar.Files) - 1
+		}
+		ar.Files[want].Data = got.Bytes()
+		if err := os.WriteFile(name, txtar.Format(ar), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want < 0 {
+		t.Fatal("no want in the archive; run with -update and read what it writes")
+	}
+	if diff := cmp.Diff(string(ar.Files[want].Data), got.String()); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -161,6 +229,10 @@ func render(w *bytes.Buffer, m session.Meta, turns []session.Turn) {
 	line("branches", m.Branches)
 	line("commit", m.Commit)
 	line("models", m.Models)
+	if m.Inherited != (session.Counts{}) {
+		line("inherited", fmt.Sprintf("%d user, %d assistant, %d tool, %d summary",
+			m.Inherited.User, m.Inherited.Assistant, m.Inherited.Tool, m.Inherited.Summary))
+	}
 	line("prs", m.PRs)
 	line("tags", m.Tags)
 	fmt.Fprintf(w, "turns: %d user, %d assistant, %d tool, %d summary\n", m.Turns.User, m.Turns.Assistant, m.Turns.Tool, m.Turns.Summary)

@@ -57,8 +57,8 @@ type Group struct {
 	Carrier string
 
 	// Sources lists the sessions. Their Path is the carrier, their Stamp covers all
-	// that each is made from, and Open gives one canonical document. An error is
-	// about all of them.
+	// that each is made from, and Open gives one canonical document. The caller
+	// fills in Harness and Root. An error is about all of them.
 	Sources func() ([]Source, error)
 }
 

@@ -1,0 +1,235 @@
+package harness
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// A session that is several files becomes one document, the canonical one: the
+// files' lines as they are, one file after another, each begun by a line
+//
+//	{"sessdex_part":{"harness":"grok-build","name":"updates.jsonl"}}
+//
+// with the file's name inside the session's folder. What is appended to comes
+// first, what is rewritten last, so that two versions of a session begin alike. A
+// line of a file that looks like such a header is indented by one space, which is
+// the same JSON: only the document's own headers begin at the margin.
+const partPrefix = `{"sessdex_part":`
+
+// A part is one file of a session.
+type part struct {
+	name string // inside the session's folder
+	size int64
+	info string // size and time: changes whenever the file may have changed
+}
+
+// partsOf finds those of a folder's files that names lists, in that order. Files
+// that are missing, are none (links that lead away, folders) or hold more bytes than
+// limit allows for their name are left out; 0 is no limit.
+func partsOf(dir string, names []string, limit func(name string) int64) []part {
+	var out []part
+	for _, name := range names {
+		info, err := os.Lstat(filepath.Join(dir, name))
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if most := limit(name); most > 0 && info.Size() > most {
+			continue
+		}
+		out = append(out, part{name, info.Size(), fmt.Sprintf("%s-%d-%d", name, info.Size(), info.ModTime().UnixNano())})
+	}
+	return out
+}
+
+// partsSource is the source of a session whose files are parts, carrier among them.
+func partsSource(harness, dir, carrier string, parts []part) Source {
+	src := Source{Path: filepath.Join(dir, carrier)}
+	stamps := make([]string, len(parts))
+	for i, p := range parts {
+		src.Size += p.size
+		stamps[i] = p.info
+	}
+	src.Stamp = strings.Join(stamps, " ")
+	src.Open = func() (io.ReadCloser, error) { return openParts(harness, dir, parts) }
+	return src
+}
+
+// openParts streams the canonical document. Each file is open only while it is
+// read; one that went away meanwhile is passed over, except when none is left.
+func openParts(harness, dir string, parts []part) (io.ReadCloser, error) {
+	r := &partsReader{dir: dir, harness: harness, left: parts}
+	if err := r.next(); err != nil && err != io.EOF {
+		return nil, err
+	}
+	if r.file == nil {
+		return nil, fmt.Errorf("open session in %s: %w", dir, fs.ErrNotExist)
+	}
+	return r, nil
+}
+
+type partsReader struct {
+	dir, harness string
+	left         []part
+
+	file    *os.File // the part being read
+	in      *bufio.Reader
+	pending []byte // bytes to hand out before the file's
+	fresh   bool   // at the beginning of a line
+}
+
+// next begins the next part that can be opened, or tells io.EOF.
+func (r *partsReader) next() error {
+	for len(r.left) > 0 {
+		p := r.left[0]
+		r.left = r.left[1:]
+		f, err := os.Open(filepath.Join(r.dir, p.name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.file, r.in, r.fresh = f, bufio.NewReaderSize(f, 64<<10), true
+		if bom, _ := r.in.Peek(3); string(bom) == "\xef\xbb\xbf" {
+			r.in.Discard(3)
+		}
+		r.pending = append(r.pending, partHeader(r.harness, p.name)...)
+		return nil
+	}
+	return io.EOF
+}
+
+// Read implements [io.Reader].
+func (r *partsReader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for len(r.pending) == 0 {
+		if r.file == nil {
+			if err := r.next(); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		if r.fresh {
+			r.fresh = false
+			if head, _ := r.in.Peek(len(partPrefix)); string(head) == partPrefix {
+				r.pending = append(r.pending, ' ')
+				continue
+			}
+		}
+		chunk, err := r.in.ReadSlice('\n')
+		r.pending = append(r.pending, chunk...)
+		r.fresh = bytes.HasSuffix(chunk, []byte("\n"))
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err == io.EOF:
+			r.Close()
+			if len(chunk) > 0 { // a last line without its newline
+				r.pending = append(r.pending, '\n')
+			}
+		case err != nil:
+			return 0, err
+		}
+	}
+	n := copy(p, r.pending)
+	r.pending = r.pending[:copy(r.pending, r.pending[n:])]
+	return n, nil
+}
+
+// Close implements [io.Closer].
+func (r *partsReader) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	err := r.file.Close()
+	r.file = nil
+	return err
+}
+
+func partHeader(harness, name string) []byte {
+	line, _ := json.Marshal(map[string]any{"sessdex_part": map[string]string{"harness": harness, "name": name}})
+	return append(line, '\n')
+}
+
+// readPartHeader reads a line that begins a part.
+func readPartHeader(line []byte) (harness, name string, ok bool) {
+	if !bytes.HasPrefix(line, []byte(partPrefix)) || len(line) > 4<<10 || !gjson.ValidBytes(line) {
+		return "", "", false
+	}
+	p := gjson.GetBytes(line, "sessdex_part")
+	name = p.Get("name").Str
+	return p.Get("harness").Str, name, name != ""
+}
+
+// ErrNotParts means that a transcript is no document of several files, or names a
+// file that does not belong to a session.
+var ErrNotParts = errors.New("the transcript is not made of the files of a session")
+
+// SplitParts takes a canonical document apart again. create opens each file by its
+// name, which is one of allowed: plain names, never a path. Any other name, a name
+// twice, and text before the first header end the work with [ErrNotParts]. Each
+// file is closed before the next is created. A line that is too long to be kept is
+// passed over, as it was when the document was read.
+func SplitParts(doc io.Reader, allowed []string, create func(name string) (io.WriteCloser, error)) (err error) {
+	var out io.WriteCloser
+	finish := func() error {
+		if out == nil {
+			return nil
+		}
+		f := out
+		out = nil
+		return f.Close()
+	}
+	defer func() {
+		if e := finish(); err == nil {
+			err = e
+		}
+	}()
+	var done []string
+	for line, err := range Lines(doc) {
+		if errors.Is(err, ErrLongLine) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if _, name, ok := readPartHeader(line); ok {
+			if !slices.Contains(allowed, name) || strings.ContainsAny(name, `/\`) || slices.Contains(done, name) {
+				return fmt.Errorf("part %q: %w", name, ErrNotParts)
+			}
+			done = append(done, name)
+			if err := finish(); err != nil {
+				return err
+			}
+			if out, err = create(name); err != nil {
+				return err
+			}
+			continue
+		}
+		if out == nil {
+			return ErrNotParts
+		}
+		if bytes.HasPrefix(line, []byte(" "+partPrefix)) {
+			line = line[1:]
+		}
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	if len(done) == 0 {
+		return ErrNotParts
+	}
+	return nil
+}
