@@ -38,10 +38,7 @@ func newMachine(t *testing.T) *machine {
 
 func onStore(t *testing.T, store blobstore.Store) *machine {
 	t.Helper()
-	s, err := scrub.New(scrub.WithKey([]byte("test")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := scrub.New(scrub.WithKey([]byte("test")))
 	m := &machine{home: t.TempDir(), data: t.TempDir(), store: store}
 	index := search.Open(filepath.Join(m.data, "index"))
 	t.Cleanup(index.Close)

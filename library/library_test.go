@@ -30,10 +30,7 @@ type bench struct {
 
 func open(t *testing.T) *bench {
 	t.Helper()
-	s, err := scrub.New(scrub.WithKey([]byte("test")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := scrub.New(scrub.WithKey([]byte("test")))
 	store := blobstore.NewMemory()
 	return &bench{library.New(store, "ws"), store, s.NewPass()}
 }

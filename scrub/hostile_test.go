@@ -9,7 +9,7 @@ import (
 func hostile(s *Scrubber, n int) map[string]string {
 	fill := func(x string) string { return strings.Repeat(x, n/len(x)+1)[:n] }
 	var words strings.Builder
-	for _, r := range s.set.rules {
+	for _, r := range rules().rules {
 		for _, k := range r.keywords {
 			words.WriteString(k + " ")
 		}

@@ -27,12 +27,13 @@ const maxRounds = 16
 
 // NewPass starts the scrubbing of one transcript.
 func (s *Scrubber) NewPass() *Pass {
+	set := rules()
 	return &Pass{
 		scrubber: s,
 		scan: scan{
-			rules: s.set.byWord, words: s.set.words,
-			seen: make([]int, len(s.set.rules)),
-			open: make([]window, len(s.set.rules)),
+			rules: set.byWord, words: set.words,
+			seen: make([]int, len(set.rules)),
+			open: make([]window, len(set.rules)),
 		},
 		counts: map[string]int{},
 	}

@@ -22,12 +22,7 @@ package scrub
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"sync"
-
-	"github.com/zricethezav/gitleaks/v8/config"
 )
 
 // Scrubbed is bytes that have been through a Pass. The zero value is empty.
@@ -39,15 +34,8 @@ func (s Scrubbed) Bytes() []byte { return s.b }
 // Len is their number.
 func (s Scrubbed) Len() int { return len(s.b) }
 
-// revision counts changes of the code that decides what is masked. The text of
-// the rules is hashed as it is.
-const revision = "1"
-
 // A Scrubber is a set of rules and a key. It is safe for concurrent use.
-type Scrubber struct {
-	set *ruleSet
-	key []byte
-}
+type Scrubber struct{ key []byte }
 
 // An Option changes how New makes a Scrubber.
 type Option func(*Scrubber)
@@ -59,53 +47,48 @@ func WithKey(key []byte) Option {
 	return func(s *Scrubber) { s.key = bytes.Clone(key) }
 }
 
-// New returns a scrubber with all rules. The rules are read once a process.
-func New(options ...Option) (*Scrubber, error) {
-	set, err := loadRules()
-	if err != nil {
-		return nil, fmt.Errorf("make scrubber: %w", err)
-	}
-	s := &Scrubber{set: set, key: []byte("sessdex: marks without a key")}
+// New returns a scrubber with all rules. It costs next to nothing: the rules are
+// made by the first [Scrubber.NewPass] of a process, which takes some milliseconds
+// that a program with nothing to scrub does not have to wait for.
+func New(options ...Option) *Scrubber {
+	s := &Scrubber{key: []byte("sessdex: marks without a key")}
 	for _, o := range options {
 		o(s)
 	}
-	return s, nil
+	return s
 }
-
-// Rules is the version of the rule set: twelve hex digits that change whenever
-// what is masked may have changed.
-func (s *Scrubber) Rules() string { return s.set.version }
 
 // ruleSet is all rules and the automaton over their keywords.
 type ruleSet struct {
-	version string
-	rules   []*rule
-	words   *automaton
-	byWord  [][]*rule
+	rules  []*rule
+	words  *automaton
+	byWord [][]*rule
 }
 
-var loadRules = sync.OnceValues(newRuleSet)
+// rules are the same in every process, so that they either can be made or never
+// can, like an expression of regexp.MustCompile.
+var rules = sync.OnceValue(func() *ruleSet {
+	set, err := newRuleSet()
+	if err != nil {
+		panic("scrub: the built-in rules are not right: " + err.Error())
+	}
+	return set
+})
 
 func newRuleSet() (*ruleSet, error) {
 	leaks, err := leaksRules()
 	if err != nil {
 		return nil, err
 	}
-	h := sha256.New()
-	fmt.Fprintln(h, revision)
-	fmt.Fprintln(h, config.DefaultConfig)
 	set := &ruleSet{}
 	// Ours first: they say more exactly what was found. The generic one last.
 	for _, r := range append(ourRules(), leaks...) {
 		if err := r.prepare(); err != nil {
 			return nil, err
 		}
-		fmt.Fprintln(h, r.id, r.keywords, r.expr, r.shape, r.entropy, r.group)
 		r.index = len(set.rules)
 		set.rules = append(set.rules, r)
 	}
-	set.version = hex.EncodeToString(h.Sum(nil))[:12]
-
 	ids, words := map[string]int{}, []string(nil)
 	for _, r := range set.rules {
 		for _, k := range r.keywords {

@@ -33,10 +33,7 @@ func serviceIn(t testing.TB, dir string) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scrubber, err := scrub.New(scrub.WithKey([]byte(strings.Repeat("test key", 4))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	scrubber := scrub.New(scrub.WithKey([]byte(strings.Repeat("test key", 4))))
 	lib, index := library.New(store, library.DefaultWorkspace), search.Open(filepath.Join(dir, "index"))
 	return &Service{
 		Library: lib, Index: index, Packer: contextpack.New(), Owner: "ann", Repo: "shop", Version: "test",

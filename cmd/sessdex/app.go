@@ -214,7 +214,7 @@ func (a *app) scrubber(dir string) (*scrub.Scrubber, error) {
 	if err != nil {
 		return nil, err
 	}
-	return scrub.New(scrub.WithKey(key))
+	return scrub.New(scrub.WithKey(key)), nil
 }
 
 func (a *app) env(home string) harness.Env {
