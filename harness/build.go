@@ -19,6 +19,20 @@ type builder struct {
 	turns []session.Turn
 
 	custom, given string // titles: a person's, the harness's; the newest wins
+
+	inherited int              // leading turns that the session in meta.ForkedFrom said first
+	command   func(i int) bool // user turns that are no plain words: the opening only where there are no others
+}
+
+// inherit takes what was found out about a session by comparing it with others,
+// where the transcript itself tells less.
+func (b *builder) inherit(src Source) {
+	if src.Inherited > b.inherited {
+		b.inherited = src.Inherited
+		if b.meta.ForkedFrom == "" {
+			b.meta.ForkedFrom = src.ForkedFrom
+		}
+	}
 }
 
 // add appends a turn, numbers it, and returns its place in b.turns. Parsers that
@@ -78,17 +92,24 @@ func (b *builder) unknown(kind string) {
 // opening request, title, last activity, repository.
 func (b *builder) finish() (session.Meta, iter.Seq[session.Turn]) {
 	m := &b.meta
-	m.Turns = session.Counts{}
+	m.Turns, m.Inherited = session.Counts{}, session.Counts{}
+	if m.ForkedFrom == "" {
+		b.inherited = 0
+	}
+	b.inherited = min(b.inherited, len(b.turns))
 	for i := range b.turns {
 		t := &b.turns[i]
 		t.N = i + 1
 		m.Turns.Add(t.Role)
+		if i < b.inherited {
+			m.Inherited.Add(t.Role)
+		}
 		if t.Time.After(m.LastActive) {
 			m.LastActive = t.Time
 		}
-		if m.Opening == "" && t.Role == session.User && !t.Undone {
-			m.Opening = t.Text
-		}
+	}
+	if m.Opening == "" {
+		m.Opening = b.opening()
 	}
 	if m.LastActive.IsZero() {
 		m.LastActive = m.Start
@@ -105,6 +126,27 @@ func (b *builder) finish() (session.Meta, iter.Seq[session.Turn]) {
 		m.Repo = path.Base(strings.ReplaceAll(m.Dir, `\`, "/"))
 	}
 	return *m, slices.Values(b.turns)
+}
+
+// opening is the first request of the session's own: a fork's is the first one
+// after it was forked. Where there is none yet, it is that of the history.
+func (b *builder) opening() string {
+	command := ""
+	for _, part := range [][2]int{{b.inherited, len(b.turns)}, {0, b.inherited}} {
+		for i := part[0]; i < part[1]; i++ {
+			switch t := &b.turns[i]; {
+			case t.Role != session.User || t.Undone:
+			case b.command == nil || !b.command(i):
+				return t.Text
+			case command == "":
+				command = t.Text
+			}
+		}
+		if command != "" {
+			break
+		}
+	}
+	return command
 }
 
 // maxList bounds the lists of a session's facts: a transcript with more working

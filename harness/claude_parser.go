@@ -26,7 +26,7 @@ type claudeParser struct {
 	builder
 	src Source
 
-	sessions   []string              // session ids in order of appearance
+	sessions   []claudeSession       // whose records these are, in order of appearance
 	seen       map[uint64]int32      // record id → its place in nodes
 	nodes      []claudeNode          // every record of the conversation, for forks
 	messages   map[uint64]int32      // message id and request id → assistant turn
@@ -34,7 +34,7 @@ type claudeParser struct {
 	owner      []int32               // turn → the record that began it, in nodes, or -1
 	sides      []int32               // user turns of sidechains
 	warmed     []int32               // turns below a cache warm-up
-	commands   map[int32]bool        // user turns that are no plain words: see opening
+	commands   map[int32]bool        // user turns that are no plain words
 	dropped    map[int32]bool        // turns that turned out to be copies
 	waiting    []int32               // user turns from the prompt queue that may come again as records
 	shell      string                // the "!cmd" whose output has not come yet
@@ -42,7 +42,8 @@ type claudeParser struct {
 	agentID    string
 	agentKind  string
 	forkParent string // from fork-context-ref
-	forkedFrom string // from the records of a /branch
+	forkedFrom string // the session that the last copied record names
+	copies     int32  // place in nodes behind that record
 	mainline   bool   // a message outside every sidechain was seen
 	talked     bool   // a message was seen
 	begun      bool   // a line was seen
@@ -110,7 +111,6 @@ func (p *claudeParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 	p.titles()
 	p.undo()
 	p.prune()
-	p.opening()
 	p.compact()
 	if p.meta.Repo == "" {
 		// A worktree of the harness's own lies in its repository.
@@ -118,21 +118,16 @@ func (p *claudeParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 			p.meta.Repo = path.Base(repo)
 		}
 	}
+	p.inherit(p.src)
 	return p.finish()
 }
 
-// identify settles whose transcript this is. A resumed or forked session begins with
-// a copy of the older one, whose session id the copied records may still bear.
+// identify settles whose transcript this is.
 func (p *claudeParser) identify() {
 	m := &p.meta
+	m.ForkedFrom = p.origin()
 	if n := len(p.sessions); n > 0 {
-		m.NativeID = p.sessions[n-1]
-		if n > 1 {
-			m.ForkedFrom = p.sessions[n-2]
-		}
-	}
-	if p.forkedFrom != "" && p.forkedFrom != m.NativeID {
-		m.ForkedFrom = p.forkedFrom
+		m.NativeID = p.sessions[n-1].id
 	}
 	base := strings.TrimSuffix(path.Base(strings.ReplaceAll(p.src.Path, `\`, "/")), ".jsonl")
 	if m.Subagent = p.talked && !p.mainline; m.Subagent {
@@ -180,37 +175,6 @@ func (p *claudeParser) prune() {
 	case !p.talked, len(p.sides) > 0 && len(p.warmed) == len(p.turns):
 		p.turns = nil
 	}
-}
-
-// opening prefers a person's plain words to a slash command or a shell command.
-func (p *claudeParser) opening() {
-	fallback := ""
-	for i := range p.turns {
-		t := &p.turns[i]
-		if t.Role != session.User || t.Undone || p.dropped[int32(i)] {
-			continue
-		}
-		if !p.commands[int32(i)] {
-			p.meta.Opening = t.Text
-			return
-		}
-		if fallback == "" {
-			fallback = t.Text
-		}
-	}
-	p.meta.Opening = fallback
-}
-
-// compact removes the dropped turns.
-func (p *claudeParser) compact() {
-	kept := p.turns[:0]
-	for i, t := range p.turns {
-		if !p.dropped[int32(i)] {
-			kept = append(kept, t)
-		}
-	}
-	clear(p.turns[len(kept):])
-	p.turns = kept
 }
 
 // claudeHash keys records by their ids without keeping these: a long session has

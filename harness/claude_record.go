@@ -16,6 +16,7 @@ type claudeRecord struct {
 	kind, subtype            string
 	uuid, parent, logical    string
 	session, request         string
+	branched, asked          string // sessions that said it first: see copied
 	agent, attributed        string
 	promptSource, feedback   string
 	time                     time.Time
@@ -79,9 +80,9 @@ func (r *claudeRecord) read(v gjson.Result, p *claudeParser) {
 		case "toolUseResult":
 			r.result = v
 		case "forkedFrom": // written by /branch
-			if id := v.Get("sessionId").Str; id != "" && id != p.forkedFrom {
-				p.forkedFrom = keep(id)
-			}
+			r.branched = v.Get("sessionId").Str
+		case "requestSessionId": // of a model's message in a fork, since 2.1.3xx: the session that asked for it
+			r.asked = v.Str
 		case "cwd":
 			if v.Str != p.lastDir && v.Str != "" {
 				p.lastDir = keep(v.Str)
@@ -121,9 +122,7 @@ func (p *claudeParser) record(v gjson.Result) {
 		return // written twice
 	}
 	p.at(r.time)
-	if s := r.session; s != "" && (len(p.sessions) == 0 || p.sessions[len(p.sessions)-1] != s) {
-		p.sessions = append(p.sessions, keep(s))
-	}
+	p.copied(&r)
 	if r.agent != "" && p.agentID == "" {
 		p.agentID = keep(r.agent)
 	}

@@ -244,7 +244,7 @@ func (p *codexParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 	if p.own == "" {
 		p.b.meta.NativeID = codexNameID(p.src.Path)
 	}
-	p.setOpening()
+	p.b.inherited = p.fork.own
 	meta, turns := p.b.finish()
 	if p.rendered { // its first "request" is a transcript of something else
 		meta.Opening = ""
@@ -305,20 +305,6 @@ func (p *codexParser) applyUndo() {
 		}
 		for i := first; i >= 0 && i < u.at; i++ {
 			p.b.turns[i].Undone = true
-		}
-	}
-}
-
-// setOpening finds the first request that is this session's own; a fork in which
-// nobody said anything yet keeps the one it inherited.
-func (p *codexParser) setOpening() {
-	if p.fork.own == 0 {
-		return
-	}
-	for _, t := range p.b.turns[p.fork.own:] {
-		if t.Role == session.User && !t.Undone {
-			p.b.meta.Opening = t.Text
-			return
 		}
 	}
 }

@@ -235,7 +235,13 @@ func render(w *bytes.Buffer, m session.Meta, turns []session.Turn) {
 	}
 	line("prs", m.PRs)
 	line("tags", m.Tags)
-	fmt.Fprintf(w, "turns: %d user, %d assistant, %d tool, %d summary\n", m.Turns.User, m.Turns.Assistant, m.Turns.Tool, m.Turns.Summary)
+	counts := func(key string, c session.Counts) {
+		fmt.Fprintf(w, "%s: %d user, %d assistant, %d tool, %d summary\n", key, c.User, c.Assistant, c.Tool, c.Summary)
+	}
+	counts("turns", m.Turns)
+	if m.Inherited.Total() > 0 {
+		counts("inherited", m.Inherited)
+	}
 	line("edits", touched(turns, func(t session.Turn) []string { return t.Edits }))
 	line("reads", touched(turns, func(t session.Turn) []string { return t.Reads }))
 	kinds := make([]string, 0, len(m.Unknown))

@@ -81,6 +81,12 @@ type Source struct {
 	Size    int64    // bytes on disk
 	Stamp   string   // changes whenever the content may have changed
 
+	// What others know of it better than its bytes: that it begins with so many turns
+	// of the session with that native id. Parsers of harnesses that copy histories
+	// without a word of where they are from take it for told.
+	ForkedFrom string
+	Inherited  int
+
 	// Open gives the transcript's bytes, decompressed where the harness
 	// compresses, without a byte order mark.
 	Open func() (io.ReadCloser, error)
@@ -124,4 +130,4 @@ func ByName(name string) *Harness {
 
 // Revision is raised whenever a parser reads the same bytes differently, so that
 // files imported before are read again.
-const Revision = 1
+const Revision = 2

@@ -299,7 +299,7 @@ func (x *Indexer) importFiles(ctx context.Context, todo []harness.Source, o Impo
 		switch {
 		case f.err == nil:
 			card := f.saved.Card
-			st.ID, st.Turns = card.ID, f.reading.meta.Turns.Total()
+			st.ID, st.Turns = card.ID, f.reading.meta.Turns.Less(f.reading.meta.Inherited).Total()
 			row.session(f.saved.Outcome, st.Turns)
 			rep.tally(row, f.reading)
 			if !o.DryRun && f.saved.Current && in[card.ID] != f.saved.CardVersion {

@@ -32,7 +32,7 @@ type SourceReport struct {
 	Unchanged int            `json:"unchanged"`
 	Skipped   int            `json:"skipped"`
 	Failed    int            `json:"failed"`
-	Turns     int            `json:"turns"`           // of all sessions counted
+	Turns     int            `json:"turns"`           // of all sessions counted, those inherited from another aside
 	Bytes     int64          `json:"bytes"`           // on disk
 	Unknown   map[string]int `json:"unknown_records"` // record types not known, with counts, of files read now; never nil
 	BadLines  int            `json:"bad_lines"`       // of files read now
