@@ -70,7 +70,7 @@ func walk(h *Harness, root, real string, found func(Source), problem func(Proble
 			return nil
 		}
 		for _, src := range srcs {
-			src.Root = root
+			src.Harness, src.Root = h, root
 			found(src)
 		}
 		return nil

@@ -63,7 +63,7 @@ type Group struct {
 }
 
 // All lists every harness. [Detect] asks them in this order.
-var All = []*Harness{CodexCLI, ClaudeCode}
+var All = []*Harness{CodexCLI, GeminiCLI, ClaudeCode}
 
 // Env is what discovery may know of the machine: tests make their own.
 type Env struct {
@@ -80,6 +80,7 @@ type Source struct {
 	Part    string   // which session of the file, where it holds several: the harness's id
 	Size    int64    // bytes on disk
 	Stamp   string   // changes whenever the content may have changed
+	Dir     string   // the session's working folder, where the harness keeps it outside the transcript
 
 	// What others know of it better than its bytes: that it begins with so many turns
 	// of the session with that native id. Parsers of harnesses that copy histories

@@ -69,6 +69,7 @@ func (x *Indexer) read(ctx context.Context, src harness.Source, seen func(int)) 
 		}
 	}()
 	pass := x.Scrubber.NewPass()
+	src.Dir = pass.Text(src.Dir) // the only words of a session that are in no line of it
 	parser := h.New(src)
 	long, first := 0, ""
 	for line, err := range harness.Lines(io.MultiReader(bytes.NewReader(head[:n]), in)) {

@@ -1,0 +1,190 @@
+package harness
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// geminiGroup gathers the files of one session, and looks up the folder it was
+// held in, which stands outside of them.
+func geminiGroup(file string) Group {
+	chats := geminiChatsDir(file)
+	if chats == "" || !geminiSessionName(filepath.Base(file)) {
+		return Group{}
+	}
+	parts := geminiSiblings(file)
+	return Group{Carrier: parts[0], Sources: func() ([]Source, error) {
+		src, err := geminiSource(parts)
+		if err != nil {
+			return nil, err
+		}
+		src.Dir = geminiProjectDir(filepath.Dir(chats))
+		src.Stamp += "-" + src.Dir
+		return []Source{src}, nil
+	}}
+}
+
+// geminiChatsDir is the folder "chats" that file lies in, directly or in the folder
+// of the session that started a sub-agent, or "".
+func geminiChatsDir(file string) string {
+	dir := filepath.Dir(file)
+	for range 2 {
+		if filepath.Base(dir) == geminiChats {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+	return ""
+}
+
+// geminiSiblings lists the files of the session in file, in the order they were
+// begun. Their names share the beginning of the session's id, or all but ".jsonl".
+func geminiSiblings(file string) []string {
+	key := geminiNameKey(filepath.Base(file))
+	dir, err := os.Open(filepath.Dir(file))
+	if err != nil {
+		return []string{file}
+	}
+	names, _ := dir.Readdirnames(-1) // what cannot be listed stands alone
+	dir.Close()
+	names = slices.DeleteFunc(names, func(n string) bool { return !geminiSessionName(n) || geminiNameKey(n) != key })
+	if len(names) < 2 {
+		return []string{file}
+	}
+	slices.Sort(names)
+	own := geminiFileID(file)
+	var parts []string
+	for _, n := range names {
+		part := filepath.Join(filepath.Dir(file), n)
+		if part == file || geminiFileID(part) == own {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// geminiNameKey is what the names of one session's files have in common.
+func geminiNameKey(name string) string {
+	stem := strings.TrimSuffix(strings.TrimSuffix(name, ".jsonl"), ".json")
+	if strings.HasPrefix(stem, "session-") {
+		if i := strings.LastIndexByte(stem, '-'); len(stem)-i-1 == 8 {
+			return stem[i+1:]
+		}
+	}
+	return stem
+}
+
+// geminiFileID reads the session's id from the head of a file, "" where it is not.
+func geminiFileID(file string) string {
+	if !isRegular(file) {
+		return ""
+	}
+	r, err := openTranscript(file)
+	if err != nil {
+		return ""
+	}
+	defer r.Close()
+	head, _ := io.ReadAll(io.LimitReader(r, 4<<10))
+	return keep(gjson.GetBytes(bytes.TrimSpace(head), "sessionId").String())
+}
+
+// geminiSource is one transcript made of several files, one after the other.
+func geminiSource(parts []string) (Source, error) {
+	all, err := fileSource(parts[0], nil)
+	for _, p := range parts[1:] {
+		part, perr := fileSource(p, nil)
+		err = cmp.Or(err, perr)
+		all.Size += part.Size
+		all.Stamp += "+" + part.Stamp
+	}
+	if err != nil || len(parts) == 1 {
+		return all, err
+	}
+	all.Open = func() (io.ReadCloser, error) { return openParts(parts) }
+	return all, nil
+}
+
+// openParts reads transcripts one after the other, each beginning on a new line.
+func openParts(parts []string) (io.ReadCloser, error) {
+	var readers []io.Reader
+	var closers []io.Closer
+	closeAll := func() (err error) {
+		for _, c := range closers {
+			err = cmp.Or(err, c.Close())
+		}
+		return err
+	}
+	for _, p := range parts {
+		r, err := openTranscript(p)
+		if err != nil {
+			closeAll()
+			return nil, err
+		}
+		closers = append(closers, r)
+		readers = append(readers, r, strings.NewReader("\n"))
+	}
+	return &transcript{Reader: io.MultiReader(readers...), close: closeAll}, nil
+}
+
+// maxRegistry bounds what is read of a file that names projects.
+const maxRegistry = 4 << 20
+
+// geminiProjectDir finds the folder that a project's temporary files belong to: by
+// the marker among them, or by the registry, which knows slugs, and whose folders
+// tell whose hash the name is.
+func geminiProjectDir(project string) string {
+	if marker := geminiRead(filepath.Join(project, ".project_root")); marker != "" {
+		return marker
+	}
+	name := filepath.Base(project)
+	home := filepath.Dir(filepath.Dir(project)) // …/.gemini
+	found := ""
+	take := func(folder gjson.Result, slug string) bool {
+		if slug == name || geminiHash(folder.Str) == name {
+			found = keep(folder.Str)
+		}
+		return found == ""
+	}
+	gjson.Parse(geminiRead(filepath.Join(home, "projects.json"))).Get("projects").
+		ForEach(func(folder, slug gjson.Result) bool { return take(folder, slug.String()) })
+	if found == "" {
+		gjson.Parse(geminiRead(filepath.Join(home, "trustedFolders.json"))).
+			ForEach(func(folder, _ gjson.Result) bool { return take(folder, "") })
+	}
+	return found
+}
+
+// geminiHash is the name that a project's folder has in the harness's records.
+func geminiHash(folder string) string {
+	sum := sha256.Sum256([]byte(folder))
+	return hex.EncodeToString(sum[:])
+}
+
+// geminiRead is a small text file, trimmed, or "".
+func geminiRead(file string) string {
+	if !isRegular(file) {
+		return ""
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	data, _ := io.ReadAll(io.LimitReader(f, maxRegistry))
+	return strings.TrimSpace(string(data))
+}
+
+// isRegular reports whether file can be opened without waiting for a writer.
+func isRegular(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
+}
