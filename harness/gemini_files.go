@@ -109,12 +109,12 @@ func geminiSource(parts []string) (Source, error) {
 	if err != nil || len(parts) == 1 {
 		return all, err
 	}
-	all.Open = func() (io.ReadCloser, error) { return openParts(parts) }
+	all.Open = func() (io.ReadCloser, error) { return geminiOpen(parts) }
 	return all, nil
 }
 
-// openParts reads transcripts one after the other, each beginning on a new line.
-func openParts(parts []string) (io.ReadCloser, error) {
+// geminiOpen reads transcripts one after the other, each beginning on a new line.
+func geminiOpen(parts []string) (io.ReadCloser, error) {
 	var readers []io.Reader
 	var closers []io.Closer
 	closeAll := func() (err error) {
