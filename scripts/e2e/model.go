@@ -1,6 +1,7 @@
 // Package e2e runs the product's whole story with real agents: the command
-// lines of Claude Code and Codex, as their vendors publish them, talk to a
-// scripted model on loopback and to the sessdex binary, and to nothing else.
+// lines of Claude Code, Codex, Gemini CLI and OpenCode, as their vendors publish
+// them, talk to a scripted model on loopback and to the sessdex binary, and to
+// nothing else.
 //
 // A [Model] is that scripted model. It speaks each vendor's own protocol (a
 // [Dialect] each), answers the requests of one conversation with the steps of a
@@ -104,7 +105,7 @@ func (r *Request) LastResult() (string, error) {
 // put the server's name before it, each in its own way.
 func (r *Request) Tool(name string) (string, error) {
 	for _, t := range r.Tools {
-		if t == name || strings.HasSuffix(t, "__"+name) || strings.HasSuffix(t, "/"+name) {
+		if t == name || strings.HasSuffix(t, "_"+name) || strings.HasSuffix(t, "/"+name) {
 			return t, nil
 		}
 	}
@@ -140,8 +141,8 @@ type Dialect struct {
 }
 
 // Dialects lists every protocol that a Model speaks. Another agent's is another
-// entry (Gemini's generateContent, chat/completions).
-var Dialects = []Dialect{Anthropic, Responses}
+// entry.
+var Dialects = []Dialect{Anthropic, Responses, Gemini, Chat}
 
 // A Model is a scripted model on loopback. It is safe for concurrent use, and
 // holds one conversation.

@@ -13,7 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Requests as the two agents send them, cut to what the dialects read.
+// Requests as the agents send them, cut to what the dialects read.
 const (
 	claudeRequest = `{"model":"m","stream":true,
 		"tools":[{"name":"Bash"},{"name":"mcp__sessdex__search_sessions"}],
@@ -35,6 +35,20 @@ const (
 	codeModeRequest = `{"model":"m","stream":true,"input":[
 			{"type":"additional_tools","tools":[{"type":"namespace","name":"functions","tools":[{"type":"custom","name":"exec"}]}]},
 			{"type":"message","role":"user","content":[{"type":"input_text","text":"count the otters"}]}]}`
+
+	geminiRequest = `{"tools":[{"functionDeclarations":[{"name":"read_file"},{"name":"mcp_sessdex_search_sessions"}]}],
+		"contents":[
+			{"role":"user","parts":[{"text":"count the otters"}]},
+			{"role":"model","parts":[{"text":"I look."},{"functionCall":{"id":"a","name":"read_file","args":{}}},{"functionCall":{"id":"b","name":"read_file","args":{}}}]},
+			{"role":"user","parts":[{"functionResponse":{"id":"a","name":"read_file","response":{"output":"seven"}}},
+				{"functionResponse":{"id":"b","name":"read_file","response":{"error":"no otters"}}}]}]}`
+
+	chatRequest = `{"model":"m","stream":true,"tools":[{"type":"function","function":{"name":"read"}},{"type":"function","function":{"name":"sessdex_search_sessions"}}],
+		"messages":[
+			{"role":"system","content":"be brief"},
+			{"role":"user","content":[{"type":"text","text":"count the otters"}]},
+			{"role":"assistant","content":"I look.","tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]},
+			{"role":"tool","tool_call_id":"a","content":"seven"}]}`
 )
 
 func TestDialectsRead(t *testing.T) {
@@ -54,6 +68,12 @@ func TestDialectsRead(t *testing.T) {
 			[]Message{{Input, "count the otters"}, {Output, "I look."}, {Called, ""}, {Result, "seven"}, {Called, ""}, {Result, "Done:\notters"}}, 2},
 		{"codex in code mode", Responses, codeModeRequest,
 			[]string{"functions/exec"}, []Message{{Input, "count the otters"}}, 0},
+		{"gemini", Gemini, geminiRequest,
+			[]string{"read_file", "mcp_sessdex_search_sessions"},
+			[]Message{{Input, "count the otters"}, {Output, "I look."}, {Called, ""}, {Called, ""}, {Result, "seven"}, {Result, "no otters"}}, 1},
+		{"opencode", Chat, chatRequest,
+			[]string{"read", "sessdex_search_sessions"},
+			[]Message{{Input, "count the otters"}, {Output, "I look."}, {Called, ""}, {Result, "seven"}}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &Request{Body: []byte(c.body)}
@@ -76,6 +96,8 @@ func TestToolFindsMCPToolsOfEveryAgent(t *testing.T) {
 		"Bash":                          "Bash",
 		"mcp__sessdex__search_sessions": "search_sessions",
 		"mcp__sessdex/search_sessions":  "search_sessions",
+		"mcp_sessdex_search_sessions":   "search_sessions",
+		"sessdex_search_sessions":       "search_sessions",
 	} {
 		r := &Request{Tools: []string{"Other", offered}}
 		if got, err := r.Tool(ask); err != nil || got != offered {
@@ -105,7 +127,7 @@ func post(t *testing.T, url, body string) []gjson.Result {
 	var events []gjson.Result
 	for line := range strings.Lines(string(answer)) {
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
-			events = append(events, gjson.Parse(data))
+			events = append(events, gjson.Parse(strings.TrimSpace(data)))
 		}
 	}
 	return events
@@ -171,6 +193,83 @@ func TestResponsesStreams(t *testing.T) {
 	want := []string{"reasoning", "message I call.", `function_call space look {"at":"otters"}`, `custom_tool_call free text(1)`}
 	if diff := cmp.Diff(want, items); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestGeminiStreams(t *testing.T) {
+	m := Start(full)
+	defer m.Close()
+	const path = "/v1beta/models/m:"
+	body := `{"tools":[{"functionDeclarations":[{"name":"x"}]}],"contents":[{"role":"user","parts":[{"text":"go"}]}]}`
+	want := []string{`{"text":"hm","thought":true}`, `{"text":"I call."}`, `space/look {"at":"otters"}`, `free {}`}
+	for _, method := range []string{"streamGenerateContent?alt=sse", "generateContent"} {
+		var got []string
+		for _, e := range post(t, m.URL+path+method, body) {
+			for _, part := range e.Get("candidates.0.content.parts").Array() {
+				if call := part.Get("functionCall"); call.Exists() {
+					got = append(got, call.Get("name").String()+" "+call.Get("args").Raw)
+				} else {
+					got = append(got, part.Raw)
+				}
+			}
+			if reason := e.Get("candidates.0.finishReason").String(); reason != "STOP" {
+				t.Errorf("%s: the answer ends by %q", method, reason)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", method, diff)
+		}
+	}
+	if n := post(t, m.URL+path+"countTokens", body)[0].Get("totalTokens").Int(); n <= 0 {
+		t.Errorf("countTokens says %d", n)
+	}
+	side := `{"contents":[],"generationConfig":{"responseJsonSchema":{"type":"OBJECT","properties":{
+		"why":{"type":"STRING"},"score":{"type":"INTEGER"},"who":{"type":"STRING","enum":["user","model"]},"more":{"type":"BOOLEAN"},"files":{"type":"ARRAY"}}}}}`
+	answer := post(t, m.URL+path+"generateContent", side)[0].Get("candidates.0.content.parts.0.text").String()
+	if want := `{"files":[],"more":false,"score":1,"who":"user","why":"ok"}`; answer != want {
+		t.Errorf("a side question is answered with %s, want %s", answer, want)
+	}
+	if problems := m.Problems(); problems != nil {
+		t.Error(problems)
+	}
+}
+
+func TestChatStreams(t *testing.T) {
+	m := Start(full)
+	defer m.Close()
+	body := `{"stream":true,"model":"m","tools":[{"function":{"name":"x"}}],"messages":[{"role":"user","content":"go"}]}`
+	var said, calls []string
+	events := post(t, m.URL+"/v1/chat/completions", body)
+	for _, e := range events {
+		delta := e.Get("choices.0.delta")
+		for _, field := range []string{"reasoning_content", "content"} {
+			if v := delta.Get(field).String(); v != "" {
+				said = append(said, v)
+			}
+		}
+		for _, call := range delta.Get("tool_calls").Array() {
+			calls = append(calls, call.Get("index").Raw+" "+call.Get("function.name").String()+" "+call.Get("function.arguments").String())
+		}
+	}
+	if diff := cmp.Diff([]string{"hm", "I ", "call."}, said); diff != "" {
+		t.Errorf("said (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{`0 space/look {"at":"otters"}`, `1 free {}`}, calls); diff != "" {
+		t.Errorf("called (-want +got):\n%s", diff)
+	}
+	if last := events[len(events)-1]; last.Raw != "[DONE]" {
+		t.Errorf("the stream ends with %s", last.Raw)
+	}
+	if reason := events[len(events)-2].Get("choices.0.finish_reason").String(); reason != "tool_calls" {
+		t.Errorf("the message ends by %q", reason)
+	}
+
+	whole := post(t, m.URL+"/v1/chat/completions", strings.Replace(body, `"stream":true,`, "", 1))[0].Get("choices.0.message")
+	if whole.Get("content").String() != "I call." || len(whole.Get("tool_calls").Array()) != 2 {
+		t.Errorf("without a stream the message is %s", whole)
+	}
+	if problems := m.Problems(); problems != nil {
+		t.Error(problems)
 	}
 }
 

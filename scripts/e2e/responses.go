@@ -74,7 +74,7 @@ func responsesItems(r *Request, reply Reply) (items []object) {
 			"content": []object{{"type": "output_text", "text": reply.Text}}})
 	}
 	for i, c := range reply.Calls {
-		item := object{"id": fmt.Sprintf("fc_%s_%d", r.id, i), "call_id": fmt.Sprintf("call_%s_%d", r.id, i), "name": c.Tool}
+		item := object{"id": fmt.Sprintf("fc_%s_%d", r.id, i), "call_id": callID(r, i), "name": c.Tool}
 		if space, name, ok := strings.Cut(c.Tool, "/"); ok {
 			item["namespace"], item["name"] = space, name
 		}

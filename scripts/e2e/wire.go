@@ -22,7 +22,8 @@ func encode(v any) []byte {
 	return data
 }
 
-// A stream sends server-sent events, each named by the "type" of its data.
+// A stream sends server-sent events, each named by the "type" of its data where
+// that has one.
 type stream struct{ w http.ResponseWriter }
 
 func newStream(w http.ResponseWriter) stream {
@@ -32,11 +33,24 @@ func newStream(w http.ResponseWriter) stream {
 }
 
 func (s stream) send(o object) {
-	fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", o["type"], encode(o))
+	if kind, ok := o["type"]; ok {
+		fmt.Fprintf(s.w, "event: %s\n", kind)
+	}
+	s.data(encode(o))
+}
+
+// end says that the stream is over, where the protocol has a word for it.
+func (s stream) end() { s.data([]byte("[DONE]")) }
+
+func (s stream) data(line []byte) {
+	fmt.Fprintf(s.w, "data: %s\n\n", line)
 	if f, ok := s.w.(http.Flusher); ok {
 		f.Flush()
 	}
 }
+
+// callID names the request's i-th call.
+func callID(r *Request, i int) string { return fmt.Sprintf("call_%s_%d", r.id, i) }
 
 // arguments is a call's arguments as JSON; an object also where there are none.
 func arguments(c Call) json.RawMessage {
