@@ -63,7 +63,7 @@ type Group struct {
 }
 
 // All lists every harness. [Detect] asks them in this order.
-var All = []*Harness{CodexCLI, GeminiCLI, ClaudeCode}
+var All = []*Harness{CodexCLI, GeminiCLI, ClaudeCode, GrokBuild}
 
 // Env is what discovery may know of the machine: tests make their own.
 type Env struct {

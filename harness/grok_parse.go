@@ -1,0 +1,263 @@
+package harness
+
+import (
+	"bytes"
+	"iter"
+	"net/url"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"sessdex/session"
+)
+
+// grokParser reads a session's canonical document, or one of its files alone.
+type grokParser struct {
+	b   builder
+	src Source
+
+	part    string       // the file that the lines come from; "" in a file that stands alone
+	folder  bool         // the lines come from the files of a session's folder
+	skip    bool         // the chat history repeats what the updates said
+	summary bytes.Buffer // of summary.json
+
+	id  string // the session's, by its updates
+	log grokLog
+	row grokRows
+
+	thinking []string // thought since the last turn, for the next one
+	calls    []*grokCall
+	byID     map[string]*grokCall
+}
+
+// grokSummaryLimit is how much of a summary is read, in bytes.
+const grokSummaryLimit = 1 << 20
+
+func newGrokParser(src Source) *grokParser {
+	p := &grokParser{src: src, byID: map[string]*grokCall{}}
+	p.b.meta.Harness = grokName
+	p.log = grokLog{tasks: map[string]*grokCall{}}
+	return p
+}
+
+// Line implements [Parser].
+func (p *grokParser) Line(line []byte) {
+	line = bytes.TrimRight(line, "\r\n")
+	if _, name, ok := readPartHeader(line); ok {
+		p.flush()
+		p.part, p.folder = name, true
+		p.skip = name == grokChat && len(p.b.turns) > 0
+		return
+	}
+	trimmed := bytes.TrimSpace(line)
+	if len(trimmed) == 0 || p.skip {
+		return
+	}
+	take := p.record
+	switch p.part {
+	case "":
+		if string(trimmed) == "{" && len(p.b.turns) == 0 { // a summary, printed over many lines
+			p.part = grokSummary
+			p.summary.WriteByte('{')
+			return
+		}
+	case grokUpdates:
+		take = p.update
+	case grokChat:
+		take = p.item
+	case grokSummary:
+		if p.summary.Len()+len(line) < grokSummaryLimit {
+			p.summary.Write(line)
+			p.summary.WriteByte('\n')
+		}
+		return
+	default:
+		return // kept to go on with the session, and nothing that was said
+	}
+	if !eachValue(trimmed, func(r gjson.Result) bool { take(r); return true }) {
+		p.b.meta.BadLines++
+	}
+}
+
+// record takes a line of a file that stands alone.
+func (p *grokParser) record(r gjson.Result) {
+	switch _, isUpdate := grokUpdate(r); {
+	case isUpdate:
+		p.update(r)
+	case grokIsSummary(r):
+		p.summary.Reset()
+		p.summary.WriteString(r.Raw)
+	default:
+		p.item(r)
+	}
+}
+
+// Finish implements [Parser].
+func (p *grokParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
+	p.flush()
+	p.leftover(p.lastTime())
+	p.dropUnmarked()
+	for _, c := range p.calls {
+		c.settle(&p.b.turns[c.turn])
+	}
+	m := &p.b.meta
+	m.NativeID = p.id
+	var s gjson.Result
+	if gjson.ValidBytes(p.summary.Bytes()) {
+		s = gjson.ParseBytes(p.summary.Bytes())
+	} else if p.summary.Len() > 0 {
+		m.BadLines++ // it was being written
+	}
+	p.facts(s)
+	if p.folder && p.src.Path != "" { // what the names of the folders tell
+		if m.NativeID == "" {
+			m.NativeID = filepath.Base(filepath.Dir(p.src.Path))
+		}
+		if m.Dir == "" {
+			p.b.dir(grokPathDir(p.src.Path))
+		}
+	}
+	return p.b.finish()
+}
+
+// add appends a turn; what the model thought before it becomes part of it.
+func (p *grokParser) add(t session.Turn) int {
+	if t.Role == session.User || t.Role == session.Summary {
+		p.leftover(t.Time)
+	} else if len(p.thinking) > 0 {
+		t.Thinking = strings.Join(p.thinking, "\n\n")
+		p.thinking = nil
+	}
+	p.b.at(t.Time)
+	return p.b.add(t)
+}
+
+// leftover keeps thoughts that led to no word and no call: with what the model did
+// just before, or in a turn of their own.
+func (p *grokParser) leftover(t time.Time) {
+	if len(p.thinking) == 0 {
+		return
+	}
+	if last := len(p.b.turns) - 1; last >= 0 && (p.b.turns[last].Role == session.Assistant || p.b.turns[last].Role == session.Tool) {
+		prior := &p.b.turns[last]
+		prior.Thinking = strings.TrimPrefix(prior.Thinking+"\n\n"+strings.Join(p.thinking, "\n\n"), "\n\n")
+		p.thinking = nil
+		return
+	}
+	p.add(session.Turn{Role: session.Assistant, Time: t})
+}
+
+// facts takes what summary.json says; of a session without one, s is null.
+func (p *grokParser) facts(s gjson.Result) {
+	m := &p.b.meta
+	text := func(path string) string { return strings.TrimSpace(codexText(s.Get(path).String())) }
+	if id := text("info.id"); id != "" {
+		m.NativeID = id
+	}
+	for _, d := range []string{"info.cwd", "previous_cwd", "source_workspace_dir"} {
+		p.b.dir(text(d))
+	}
+	if remote := text("git_remotes.0"); remote != "" {
+		m.Repo = RepoName(remote)
+	} else if top := text("source_workspace_dir"); top != "" { // a worktree of it
+		m.Repo = path.Base(strings.ReplaceAll(strings.TrimRight(top, `/\`), `\`, "/"))
+	}
+	p.b.branch(text("head_branch"))
+	m.Commit = text("head_commit")
+	p.b.model(text("current_model_id"))
+	title := text("generated_title")
+	switch {
+	case title != "" && s.Get("title_is_manual").Bool():
+		p.b.custom = title
+	case title != "":
+		p.b.given = title
+	case text("session_summary") != "":
+		p.b.given = text("session_summary")
+	}
+	p.b.at(grokTime(s.Get("created_at")))
+	if timed := p.lastTime(); timed.IsZero() {
+		m.LastActive = grokTime(s.Get("last_active_at"))
+	}
+	p.lineage(s)
+}
+
+// lineage tells sub-agents and forks. A sub-agent is hidden unless the summary says
+// otherwise. What a fork's log holds from before the fork was copied into it, with
+// its times; in a chat history the number of items copied is recorded.
+func (p *grokParser) lineage(s gjson.Result) {
+	m := &p.b.meta
+	kind, parent := s.Get("session_kind").Str, codexText(s.Get("parent_session_id").String())
+	sub := strings.HasPrefix(kind, "subagent")
+	if m.Subagent = sub; s.Get("hidden").Exists() {
+		m.Subagent = s.Get("hidden").Bool()
+	}
+	if sub {
+		m.Parent, m.Agent = parent, codexText(s.Get("agent_name").String())
+	}
+	copied := 0
+	forked := grokTime(s.Get("forked_at"))
+	if p.row.turns != nil {
+		if n := int(s.Get("inherited_prefix_len").Int()); n > 0 {
+			copied = p.row.before(n)
+		}
+	} else if !forked.IsZero() && !sub {
+		for copied < len(p.b.turns) && p.b.turns[copied].Time.Before(forked) {
+			copied++
+		}
+	}
+	if parent == "" || sub && copied == 0 {
+		return
+	}
+	m.ForkedFrom = parent
+	for _, t := range p.b.turns[:copied] {
+		m.Inherited.Add(t.Role)
+	}
+	for _, t := range p.b.turns[copied:] { // its own request, where it has one
+		if copied > 0 && t.Role == session.User && !t.Undone {
+			m.Opening = t.Text
+			break
+		}
+	}
+}
+
+func (p *grokParser) lastTime() time.Time {
+	for i := len(p.b.turns) - 1; i >= 0; i-- {
+		if t := p.b.turns[i].Time; !t.IsZero() {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// grokPathDir is the working folder that the name of a session's grandparent folder
+// encodes, or "". Long names are hashed and tell nothing.
+func grokPathDir(file string) string {
+	enc := filepath.Base(filepath.Dir(filepath.Dir(file)))
+	dir, err := url.PathUnescape(enc)
+	if err != nil || dir == enc {
+		return ""
+	}
+	return dir
+}
+
+// grokTime reads a time: RFC 3339, or a number of seconds or milliseconds.
+func grokTime(v gjson.Result) time.Time {
+	switch v.Type {
+	case gjson.String:
+		return codexTime(v.Str)
+	case gjson.Number:
+		const farInSeconds = 1e11 // the year 5138; in milliseconds it is 1973
+		n := v.Float()
+		switch {
+		case n <= 0 || n > 1e15:
+			return time.Time{}
+		case n < farInSeconds:
+			return time.UnixMilli(int64(n * 1000)).UTC()
+		}
+		return time.UnixMilli(int64(n)).UTC()
+	}
+	return time.Time{}
+}
