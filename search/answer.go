@@ -36,6 +36,9 @@ func (s *search) answer(p Parsed) (*Result, error) {
 	if s.pass, err = s.f.apply(s.ctx, s.v.l.sessions.reader, s.v.t); err != nil {
 		return nil, err
 	}
+	if err := s.findCopies(); err != nil {
+		return nil, err
+	}
 	if err := s.exclude(p.Not); err != nil {
 		return nil, err
 	}
@@ -82,6 +85,19 @@ func (s *search) answer(p Parsed) (*Result, error) {
 		r.NextOffset = end
 	}
 	return r, nil
+}
+
+// findCopies settles whose inherited turns are found in other sessions: in sessions
+// that the asker may see.
+func (s *search) findCopies() error {
+	s.copied = s.v.t.copied
+	if s.copied == nil || s.f.viewer == "" {
+		return nil
+	}
+	n := narrow{ctx: s.ctx, r: s.v.l.sessions.reader, t: s.v.t}
+	visible := n.rowsOf(fieldViewer, s.f.viewer)
+	s.copied = s.v.t.elsewhere(visible)
+	return n.err
 }
 
 // browse lists every session that passes, newest first.

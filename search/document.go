@@ -35,6 +35,7 @@ type storedHit struct {
 	Start      time.Time `json:"a,omitzero"`
 	LastActive time.Time `json:"z,omitzero"`
 	Turns      int       `json:"c,omitempty"`
+	Inherited  int       `json:"i,omitempty"`
 	Subagent   bool      `json:"u,omitempty"`
 	Parent     string    `json:"p,omitempty"`
 	Files      []string  `json:"f,omitempty"`
@@ -46,7 +47,7 @@ func newStoredHit(c *session.Card) storedHit {
 	return storedHit{
 		NativeID: c.NativeID, Harness: c.Harness, Title: c.ShownTitle(), Repo: c.Repo, Branch: c.Branch,
 		Owner: c.Owner, Dir: c.Dir, SourcePath: c.SourcePath, Start: c.Start, LastActive: c.LastActive,
-		Turns: c.Turns.Total(), Subagent: c.Subagent, Parent: c.Parent,
+		Turns: c.Turns.Total() - inherited(c), Inherited: inherited(c), Subagent: c.Subagent, Parent: c.Parent,
 		Files: c.Files[:min(len(c.Files), hitFiles)], Tags: c.AllTags(),
 		Opening: session.OneLine(c.Opening, openingRunes),
 	}
@@ -56,22 +57,23 @@ func (h *storedHit) hit(id string) Hit {
 	return Hit{
 		ID: id, NativeID: h.NativeID, Harness: h.Harness, Title: h.Title, Repo: h.Repo, Branch: h.Branch,
 		Owner: h.Owner, Dir: h.Dir, SourcePath: h.SourcePath, Start: h.Start, LastActive: h.LastActive,
-		Turns: h.Turns, Subagent: h.Subagent, Parent: h.Parent,
+		Turns: h.Turns, Inherited: h.Inherited, Subagent: h.Subagent, Parent: h.Parent,
 		Files: session.Unique(h.Files), Tags: session.Unique(h.Tags), Marks: [][2]int{},
 	}
 }
 
 // sessionDocument is the document of a session whose words were counted on the way.
-func sessionDocument(c *session.Card, version string, said, told *counter, blocks []byte) (*document.Document, error) {
+func (p *put) sessionDocument(of Document) (*document.Document, error) {
+	c, version := of.Card, of.CardVersion
 	hit, err := json.Marshal(newStoredHit(c))
 	if err != nil {
 		return nil, fmt.Errorf("encode session %s: %w", c.ID, err)
 	}
 	d := document.NewDocument(c.ID)
-	for _, f := range []*field{
+	fields := []*field{
 		wordsField(fieldTitle, c.ShownTitle(), c.Label),
-		countedField(fieldSaid, said),
-		countedField(fieldTold, told),
+		countedField(fieldSaid, &p.own.said),
+		countedField(fieldTold, &p.own.told),
 		wordsField(fieldAbout, about(c)...),
 		keywordField(fieldRow, true, rowTerm(c, version)),
 		keywordField(fieldFacet, true, facetTerms(c)...),
@@ -85,8 +87,13 @@ func sessionDocument(c *session.Card, version string, said, told *counter, block
 		keywordField(fieldNative, false, keys(c.NativeID)...),
 		keywordField(fieldParent, false, keys(c.Parent)...),
 		storedField(fieldHit, hit),
-		storedField(fieldBlocks, blocks),
-	} {
+		keywordField(fieldRoot, true, rootTerms(c, p.roots)...),
+		storedField(fieldBlocks, p.blocks),
+	}
+	if p.inherited > 0 {
+		fields = append(fields, countedField(fieldSaidBefore, &p.heard.said), countedField(fieldToldBefore, &p.heard.told))
+	}
+	for _, f := range fields {
 		d.AddField(f)
 	}
 	return d, nil

@@ -81,7 +81,7 @@ func (f *filter) apply(ctx context.Context, r index.IndexReader, t *table) ([]bo
 	since, until := f.since.Unix(), f.until.Unix()
 	for i := range t.rows {
 		row := &t.rows[i]
-		pass[i] = (f.subagents || !row.sub) &&
+		pass[i] = (f.subagents || !row.sub || t.orphan != nil && t.orphan[i]) &&
 			(f.since.IsZero() || row.last >= since) &&
 			(f.until.IsZero() || row.last < until && row.last != rowNever) &&
 			!excluded[row.id]
@@ -166,15 +166,19 @@ func (n *narrow) keepPath(file string) {
 func (n *narrow) rowsOf(field string, terms ...string) []bool {
 	have := make([]bool, len(n.t.rows))
 	for _, term := range terms {
-		if n.err != nil {
-			break
-		}
-		n.err = n.mark(have, field, term)
+		n.each(field, term, func(row int) { have[row] = true })
 	}
 	return have
 }
 
-func (n *narrow) mark(have []bool, field, term string) (err error) {
+// each visits the rows that have the term, in their order.
+func (n *narrow) each(field, term string, visit func(row int)) {
+	if n.err == nil {
+		n.err = n.visit(field, term, visit)
+	}
+}
+
+func (n *narrow) visit(field, term string, visit func(row int)) (err error) {
 	f, err := n.r.TermFieldReader(n.ctx, []byte(term), field, false, false, false)
 	if err != nil {
 		return err
@@ -193,7 +197,7 @@ func (n *narrow) mark(have []bool, field, term string) (err error) {
 			at++
 		}
 		if at < len(rows) && rows[at].doc == doc {
-			have[at] = true
+			visit(at)
 		}
 	}
 }

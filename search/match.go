@@ -200,9 +200,9 @@ func (f *found) add(t turnScore) {
 const undoneWeight = 0.5
 
 // group sums up scored turns by session.
-func (s *scores) group(ctx context.Context, r index.IndexReader, t *table, pass []bool, roles []string) (map[int]*found, error) {
+func (s *scores) group(q *search, r index.IndexReader) (map[int]*found, error) {
 	out := map[int]*found{}
-	err := s.each(ctx, r, t, pass, roles, func(row int, turn turnScore) {
+	err := s.each(q, r, func(row int, turn turnScore) {
 		f := out[row]
 		if f == nil {
 			f = &found{row: row}
@@ -215,21 +215,27 @@ func (s *scores) group(ctx context.Context, r index.IndexReader, t *table, pass 
 }
 
 // each visits the scored turns of the rows that pass and of the roles that are
-// asked for, in the order of their documents.
-func (s *scores) each(ctx context.Context, r index.IndexReader, t *table, pass []bool, roles []string, visit func(row int, turn turnScore)) error {
+// asked for, in the order of their documents. Turns that are found in the session
+// they were copied from are passed over.
+func (s *scores) each(q *search, r index.IndexReader, visit func(row int, turn turnScore)) error {
 	values, err := r.DocValueReader([]string{fieldAt})
 	if err != nil {
 		return err
 	}
-	letters := roleLetters(roles)
+	letters := roleLetters(q.f.role)
 	var doc uint64
 	var id index.IndexInternalID
 	at := func(_ string, at []byte) {
 		if len(at) < 2 {
 			return
 		}
-		i, ok := t.byID[string(at[1:])]
-		if !ok || !pass[i] || letters != "" && strings.IndexByte(letters, at[0]|0x20) < 0 {
+		of := at[1:]
+		inherited := of[0] == inheritedMark
+		if inherited {
+			of = of[1:]
+		}
+		i, ok := q.v.t.byID[string(of)]
+		if !ok || !q.pass[i] || inherited && q.copied != nil && q.copied[i] || letters != "" && strings.IndexByte(letters, at[0]|0x20) < 0 {
 			return
 		}
 		score := s.score[doc]
@@ -242,8 +248,8 @@ func (s *scores) each(ctx context.Context, r index.IndexReader, t *table, pass [
 		if mask == 0 {
 			continue
 		}
-		if d%checkEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if d%checkEvery == 0 && q.ctx.Err() != nil {
+			return q.ctx.Err()
 		}
 		doc = uint64(d)
 		id = index.NewIndexInternalID(id, doc)

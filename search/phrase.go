@@ -104,7 +104,7 @@ func (s *search) scan(slots []slot, visit func(row int, t turnScore)) error {
 			return err
 		}
 	}
-	return turns.each(s.ctx, reader, s.v.t, s.pass, s.f.role, visit)
+	return turns.each(s, reader, visit)
 }
 
 // exclude takes away the sessions that hold a word or phrase that must not occur, in

@@ -42,6 +42,7 @@ const (
 // average lengths in words that BM25 takes for normal.
 var averages = map[string]float64{
 	fieldText: 100, fieldSaid: 300, fieldTold: 1500, fieldTitle: 10, fieldAbout: 150,
+	fieldSaidBefore: 300, fieldToldBefore: 1500,
 }
 
 // search is the state of one query.
@@ -51,9 +52,11 @@ type search struct {
 	q    Query
 	plan plan
 	f    filter
-	pass []bool
 	now  time.Time
 	soft time.Time // from here on, common words are left out
+
+	pass   []bool // rows that the filters let through
+	copied []bool // rows whose inherited turns count elsewhere; nil: none
 
 	exact bool // the total is exact
 }
@@ -124,7 +127,7 @@ func (s *search) match(slots []slot) (map[int]*found, error) {
 			return nil, err
 		}
 	}
-	by, err := turns.group(s.ctx, reader, s.v.t, s.pass, s.f.role)
+	by, err := turns.group(s, reader)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +152,15 @@ func (s *search) matchSessions(by map[int]*found, slots []slot) error {
 		field  string
 		weight float64
 		role   string // counted when this role is asked for
-	}{{fieldSaid, saidWeight, "u"}, {fieldTold, toldWeight, "a"}, {fieldTitle, titleWeight, ""}, {fieldAbout, aboutWeight, ""}} {
+		before bool   // words of inherited turns
+	}{
+		{fieldSaid, saidWeight, "u", false}, {fieldTold, toldWeight, "a", false},
+		{fieldTitle, titleWeight, "", false}, {fieldAbout, aboutWeight, "", false},
+		{fieldSaidBefore, saidWeight, "u", true}, {fieldToldBefore, toldWeight, "a", true},
+	} {
+		if part.before && s.copied == nil {
+			continue
+		}
 		if letters := roleLetters(s.f.role); letters != "" && letters != part.role {
 			continue
 		}
@@ -162,7 +173,7 @@ func (s *search) matchSessions(by map[int]*found, slots []slot) error {
 		}
 		for i := range s.v.t.rows {
 			doc := s.v.t.rows[i].doc
-			if !s.pass[i] || doc >= uint64(len(sc.mask)) || sc.mask[doc] == 0 {
+			if !s.pass[i] || doc >= uint64(len(sc.mask)) || sc.mask[doc] == 0 || part.before && s.copied[i] {
 				continue
 			}
 			f := by[i]

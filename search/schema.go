@@ -19,7 +19,8 @@ import (
 //	text    words     what was said, thought, called and returned; not of our own
 //	                  tools' calls (session.Turn.Echo), which would echo the question
 //	at      keyword+  role letter and session id: "u0f3k…", "a…", "t…", "s…"; upper
-//	                  case where the turn was undone
+//	                  case where the turn was undone; "~" before the id where it was
+//	                  inherited from another session
 //	block   stored    this piece and the following ones (see piece.go); only
 //	                  with the first piece of each block
 //
@@ -28,8 +29,11 @@ import (
 //	title   words     shown title and label
 //	said    words     what the person said
 //	told    words     what the model said, without thinking
+//	said_before, told_before
+//	        words     the same of inherited turns, which said and told leave out
 //	about   words     repository, branches, paths, tags, ids, models, pull requests
-//	row     keyword+  id, last activity, sub-agent, card version (see table.go)
+//	row     keyword+  id, last activity, sub-agent, lineage, card version (see table.go)
+//	root    keyword+  turns that a copy of the session would begin with (see kin.go)
 //	facet   keyword+  "h=claude-code", "t=tag", "r=repo", "b=branch", "f=path", "o=owner"
 //	harness, owner, viewer, repo, branch, tag, file, native, parent
 //	        keyword   lower case; see filter.go for the forms
@@ -39,7 +43,7 @@ import (
 // Words are scored with BM25; keyword+ has doc values; nothing else is kept, and
 // no term positions: phrases are checked on the stored text, which is a third of
 // their size.
-const schemaVersion = "sessdex search 3"
+const schemaVersion = "sessdex search 4"
 
 const (
 	fieldText  = "text"
@@ -51,7 +55,11 @@ const (
 	fieldTold  = "told"
 	fieldAbout = "about"
 	fieldRow   = "row"
+	fieldRoot  = "root"
 	fieldFacet = "facet"
+
+	fieldSaidBefore = "said_before"
+	fieldToldBefore = "told_before"
 
 	fieldHarness = "harness"
 	fieldOwner   = "owner"

@@ -74,7 +74,8 @@ type Hit struct {
 	SourcePath string    `json:"source_path"`
 	Start      time.Time `json:"start,omitzero"`
 	LastActive time.Time `json:"last_active,omitzero"`
-	Turns      int       `json:"turns"`
+	Turns      int       `json:"turns"`               // its own
+	Inherited  int       `json:"inherited,omitempty"` // turns before them, which another session said first
 	Subagent   bool      `json:"subagent,omitempty"`
 	Parent     string    `json:"parent,omitempty"`
 	Files      []string  `json:"files"`   // at most 10 edited files; never nil

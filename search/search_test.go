@@ -207,6 +207,7 @@ func TestFilters(t *testing.T) {
 		}, "u: common words"),
 		talk("c", func(c *session.Card) {
 			c.LastActive, c.Owner, c.Subagent, c.Parent = day(3), "cat", true, "native-a"
+			c.Opening = "" // so that it is no orphan that is listed
 			c.Branches = []string{"main", "fix"}
 		}, "u: common words"),
 		talk("d", func(c *session.Card) { c.LastActive = time.Time{} }, "u: common words", "a: answer"),

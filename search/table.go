@@ -18,16 +18,22 @@ import (
 // A row is what every query needs to know of every session. It is kept as one
 // doc value of the session's document:
 //
-//	id TAB last activity (Unix seconds + 1<<40, 11 hex digits) "s"|"-" turns (hex) TAB card version
+//	id TAB last activity (Unix seconds + 1<<40, 11 hex digits) "s"|"h"|"-" turns (hex)
+//	"," inherited turns (hex) "," origin "," parent TAB card version
 //
-// "s" marks a sub-agent.
+// "s" marks a sub-agent, "h" one that was asked nothing a person could read; origin
+// and parent are the ids of the sessions it was copied from and started by, or empty.
 type row struct {
-	id      string
-	version string
-	last    int64 // Unix seconds; rowNever without a time
-	turns   int
-	doc     uint64
-	sub     bool
+	id        string
+	version   string
+	last      int64 // Unix seconds; rowNever without a time
+	turns     int   // those inherited included
+	inherited int   // leading turns that origin said first
+	origin    string
+	parent    string
+	doc       uint64
+	sub       bool
+	mute      bool // a sub-agent without an opening
 }
 
 const (
@@ -40,11 +46,29 @@ func rowTerm(c *session.Card, version string) string {
 	if !c.LastActive.IsZero() {
 		last = max(min(c.LastActive.Unix(), rowBase-1), rowNever)
 	}
-	kind := "-"
+	kind, origin, parent := "-", "", ""
 	if c.Subagent {
 		kind = "s"
+		if c.Opening == "" {
+			kind = "h"
+		}
+		if c.Parent != "" {
+			parent = session.NewID(c.Owner, c.Harness, c.Parent)
+		}
 	}
-	return fmt.Sprintf("%s\t%011x%s%x\t%s", c.ID, last+rowBase, kind, c.Turns.Total(), version)
+	if c.ForkedFrom != "" && c.Inherited.Total() > 0 {
+		origin = session.NewID(c.Owner, c.Harness, c.ForkedFrom)
+	}
+	return fmt.Sprintf("%s\t%011x%s%x,%x,%s,%s\t%s", c.ID, last+rowBase, kind,
+		c.Turns.Total(), inherited(c), origin, parent, version)
+}
+
+// inherited is how many of a session's leading turns another one said first.
+func inherited(c *session.Card) int {
+	if c.ForkedFrom == "" {
+		return 0
+	}
+	return c.Inherited.Total()
 }
 
 func parseRow(term []byte) (row, bool) {
@@ -54,9 +78,17 @@ func parseRow(term []byte) (row, bool) {
 		return row{}, false
 	}
 	last, err := strconv.ParseInt(string(state[:11]), 16, 64)
-	turns, err2 := strconv.ParseInt(string(state[12:]), 16, 32)
-	r := row{id: string(id), version: string(version), last: last - rowBase, sub: state[11] == 's', turns: int(turns)}
-	return r, err == nil && err2 == nil
+	parts := strings.Split(string(state[12:]), ",")
+	if len(parts) != 4 {
+		return row{}, false
+	}
+	turns, err2 := strconv.ParseInt(parts[0], 16, 32)
+	inherited, err3 := strconv.ParseInt(parts[1], 16, 32)
+	r := row{
+		id: string(id), version: string(version), last: last - rowBase, turns: int(turns), inherited: int(inherited),
+		origin: parts[2], parent: parts[3], sub: state[11] != '-', mute: state[11] == 'h',
+	}
+	return r, err == nil && err2 == nil && err3 == nil
 }
 
 // time is the last activity; zero where none is known.
@@ -75,6 +107,8 @@ type table struct {
 	rows   []row          // in the order of their documents
 	byID   map[string]int // session id: place in rows
 	newest []int32        // places, last active first, then by id
+	copied []bool         // see found elsewhere in copied.go; nil where no session is a fork
+	orphan []bool         // sub-agents whose parent is not here; nil where there is none
 }
 
 // readTable reads the rows, or gives those of the last call where nothing was
@@ -114,6 +148,8 @@ func loadTable(ctx context.Context, r index.IndexReader) (*table, error) {
 		id, err := all.Next()
 		if err != nil || id == nil {
 			t.sort()
+			t.copied = t.elsewhere(nil)
+			t.orphan = t.orphans()
 			return t, err
 		}
 		if len(t.rows)%4096 == 0 && ctx.Err() != nil {

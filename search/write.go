@@ -68,7 +68,7 @@ func (w *Writer) Put(ctx context.Context, d Document) error {
 	if err := w.settle(ctx, d.Card.ID); err != nil {
 		return err
 	}
-	p := &put{w: w, ctx: ctx, id: d.Card.ID}
+	p := &put{w: w, ctx: ctx, id: d.Card.ID, inherited: inherited(d.Card)}
 	if d.Turns != nil {
 		for t := range d.Turns {
 			if err := p.turn(t); err != nil {
@@ -89,8 +89,9 @@ type put struct {
 	id   string
 	keep kept
 
-	said, told           counter
-	saidBytes, toldBytes int
+	inherited  int // leading turns that another session said first
+	own, heard spoken
+	roots      []string // see rootTerms
 
 	block     []byte             // pieces of the open block
 	blockText int                // text in it
@@ -102,20 +103,34 @@ type put struct {
 }
 
 func (p *put) turn(t session.Turn) error {
-	if t.Role == session.User {
-		p.saidBytes = p.words(&p.said, t.Text, p.saidBytes)
-	} else if t.Role != session.Tool {
-		p.toldBytes = p.words(&p.told, t.Text, p.toldBytes)
+	words := &p.own
+	if t.N <= p.inherited {
+		words = &p.heard
 	}
+	words.add(&t)
+	p.roots = appendRoot(p.roots, &t)
 	p.echo = t.Echo()
 	return pieces(t, p.piece)
 }
 
-func (p *put) words(c *counter, text string, before int) int {
-	if room := wordsBytes - before; room > 0 {
-		c.add(text[:cutText(text, room)])
+// spoken counts the words of a session by who said them.
+type spoken struct {
+	said, told           counter
+	saidBytes, toldBytes int
+}
+
+func (s *spoken) add(t *session.Turn) {
+	c, n := &s.told, &s.toldBytes
+	switch t.Role {
+	case session.Tool:
+		return
+	case session.User:
+		c, n = &s.said, &s.saidBytes
 	}
-	return before + len(text)
+	if room := wordsBytes - *n; room > 0 {
+		c.add(t.Text[:cutText(t.Text, room)])
+	}
+	*n += len(t.Text)
 }
 
 func (p *put) piece(t piece) error {
@@ -127,7 +142,7 @@ func (p *put) piece(t piece) error {
 	if !p.echo {
 		doc.AddField(wordsField(fieldText, t.searchText()))
 	}
-	doc.AddField(keywordField(fieldAt, true, atTerm(&t.Turn, p.id)))
+	doc.AddField(keywordField(fieldAt, true, atTerm(&t.Turn, p.id, t.N <= p.inherited)))
 	if p.first == nil {
 		p.first = doc
 		p.blocks = appendPlace(p.blocks, p.last, at)
@@ -157,7 +172,7 @@ func (p *put) closeBlock() {
 
 func (p *put) finish(d Document) error {
 	p.closeBlock()
-	doc, err := sessionDocument(d.Card, d.CardVersion, &p.said, &p.told, p.blocks)
+	doc, err := p.sessionDocument(d)
 	if err != nil {
 		return err
 	}
@@ -171,8 +186,11 @@ func (p *put) finish(d Document) error {
 	return nil
 }
 
+// inheritedMark stands before the session's id where the turn is an inherited one.
+const inheritedMark = '~'
+
 // atTerm says whose turn it is, and in which session.
-func atTerm(t *session.Turn, id string) string {
+func atTerm(t *session.Turn, id string, inherited bool) string {
 	letter := "a"
 	switch t.Role {
 	case session.User:
@@ -184,6 +202,9 @@ func atTerm(t *session.Turn, id string) string {
 	}
 	if t.Undone {
 		letter = strings.ToUpper(letter)
+	}
+	if inherited {
+		letter += string(inheritedMark)
 	}
 	return letter + id
 }
