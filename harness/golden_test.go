@@ -229,10 +229,6 @@ func render(w *bytes.Buffer, m session.Meta, turns []session.Turn) {
 	line("branches", m.Branches)
 	line("commit", m.Commit)
 	line("models", m.Models)
-	if m.Inherited != (session.Counts{}) {
-		line("inherited", fmt.Sprintf("%d user, %d assistant, %d tool, %d summary",
-			m.Inherited.User, m.Inherited.Assistant, m.Inherited.Tool, m.Inherited.Summary))
-	}
 	line("prs", m.PRs)
 	line("tags", m.Tags)
 	counts := func(key string, c session.Counts) {

@@ -39,7 +39,8 @@ const grokSummaryLimit = 1 << 20
 func newGrokParser(src Source) *grokParser {
 	p := &grokParser{src: src, byID: map[string]*grokCall{}}
 	p.b.meta.Harness = grokName
-	p.log = grokLog{tasks: map[string]*grokCall{}}
+	p.log = grokLog{tasks: map[string]*grokCall{}, shell: map[int]bool{}}
+	p.b.command = func(i int) bool { return p.log.shell[i] }
 	return p
 }
 
@@ -208,19 +209,11 @@ func (p *grokParser) lineage(s gjson.Result) {
 			copied++
 		}
 	}
-	if parent == "" || sub && copied == 0 {
-		return
+	if !sub || copied > 0 {
+		m.ForkedFrom = parent
 	}
-	m.ForkedFrom = parent
-	for _, t := range p.b.turns[:copied] {
-		m.Inherited.Add(t.Role)
-	}
-	for _, t := range p.b.turns[copied:] { // its own request, where it has one
-		if copied > 0 && t.Role == session.User && !t.Undone {
-			m.Opening = t.Text
-			break
-		}
-	}
+	p.b.inherited = copied
+	p.b.inherit(p.src)
 }
 
 func (p *grokParser) lastTime() time.Time {

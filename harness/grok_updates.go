@@ -17,6 +17,7 @@ type grokLog struct {
 	prompts []grokPrompt // of the branch that the log is on
 	marked  bool         // a promptIndex was seen: prompts without one are none
 	busy    bool         // the model has a prompt to answer
+	shell   map[int]bool // places of turns that are a person's own commands
 	nudge   string       // the prompt that a compaction gave in the person's name
 }
 
@@ -142,7 +143,8 @@ func (p *grokParser) userChunk(u, params gjson.Result, at time.Time) {
 		p.chunk("user_message_chunk", prompt, u, params, at)
 		return
 	}
-	p.add(session.Turn{Role: session.User, Text: "!" + codexText(command), Time: at, Ref: grokRef(params)})
+	i := p.add(session.Turn{Role: session.User, Text: "!" + codexText(command), Time: at, Ref: grokRef(params)})
+	p.log.shell[i] = true
 	s.person = false
 }
 
