@@ -89,6 +89,8 @@ func geminiDetect(h Head) bool {
 	}
 	for _, r := range h.Records {
 		switch {
+		case r.Get("sessdex_part.harness").Str == geminiName:
+			return true
 		case geminiFacts(r), r.Get("$set").IsObject(), r.Get("$rewindTo").Type == gjson.String:
 			return true
 		case geminiTypes[r.Get("type").String()] && geminiMessageShape(r):

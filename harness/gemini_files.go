@@ -2,7 +2,6 @@ package harness
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -97,42 +96,20 @@ func geminiFileID(file string) string {
 	return keep(gjson.GetBytes(bytes.TrimSpace(head), "sessionId").String())
 }
 
-// geminiSource is one transcript made of several files, one after the other.
+// geminiSource is the transcript that parts make: a file as it is, or the document
+// of several.
 func geminiSource(parts []string) (Source, error) {
-	all, err := fileSource(parts[0], nil)
-	for _, p := range parts[1:] {
-		part, perr := fileSource(p, nil)
-		err = cmp.Or(err, perr)
-		all.Size += part.Size
-		all.Stamp += "+" + part.Stamp
-	}
-	if err != nil || len(parts) == 1 {
-		return all, err
-	}
-	all.Open = func() (io.ReadCloser, error) { return geminiOpen(parts) }
-	return all, nil
-}
-
-// geminiOpen reads transcripts one after the other, each beginning on a new line.
-func geminiOpen(parts []string) (io.ReadCloser, error) {
-	var readers []io.Reader
-	var closers []io.Closer
-	closeAll := func() (err error) {
-		for _, c := range closers {
-			err = cmp.Or(err, c.Close())
+	if len(parts) > 1 {
+		names := make([]string, len(parts))
+		for i, p := range parts {
+			names[i] = filepath.Base(p)
 		}
-		return err
-	}
-	for _, p := range parts {
-		r, err := openTranscript(p)
-		if err != nil {
-			closeAll()
-			return nil, err
+		dir := filepath.Dir(parts[0])
+		if found := partsOf(dir, names, func(string) int64 { return 0 }); len(found) > 1 {
+			return partsSource(geminiName, dir, names[0], found), nil
 		}
-		closers = append(closers, r)
-		readers = append(readers, r, strings.NewReader("\n"))
 	}
-	return &transcript{Reader: io.MultiReader(readers...), close: closeAll}, nil
+	return fileSource(parts[0], nil)
 }
 
 // maxRegistry bounds what is read of a file that names projects.

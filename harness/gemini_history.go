@@ -36,11 +36,11 @@ func (p *geminiParser) upsert(r gjson.Result) *geminiMessage {
 		p.live = append(p.live, m)
 	}
 	fresh := p.read(r, id)
-	if id != m.ids[0] && fresh.key == m.key {
-		m.keepOutputs(&fresh) // a copy, with the time of copying
+	if fresh.key == m.key && m.key != "" {
+		m.fill(&fresh) // written again, perhaps with the time of that and in fewer words
 		return m
 	}
-	fresh.keepOutputs(&m.geminiContent)
+	fresh.fill(&m.geminiContent)
 	m.geminiContent = fresh
 	m.inherited = p.imported && fresh.time.Before(p.started)
 	return m
@@ -70,7 +70,8 @@ func (p *geminiParser) takeBack(from int) {
 // here on. It is written when a request failed or was broken off, which shortens the
 // history; when the history was compressed into a summary; when outputs in it were
 // masked; and when a session begins or goes on. Some of these write every message
-// under a new id, first as a record and then in the list.
+// under a new id, first as a record and then in the list. The list that follows the
+// facts takes nothing back: going on begins with an empty one.
 func (p *geminiParser) replace(list gjson.Result) {
 	before := p.live
 	p.live = nil
@@ -108,8 +109,9 @@ func (p *geminiParser) replace(list gjson.Result) {
 		}
 	}
 	for _, m := range gone {
-		m.undone = m.at > last && !summary
+		m.undone = m.at > last && !summary && !p.begun
 	}
+	p.begun = false
 }
 
 // fold finds the messages that are copies of gone ones. The gone one is the message:
@@ -144,7 +146,7 @@ func (p *geminiParser) fold(gone, now []*geminiMessage) []*geminiMessage {
 		m.copied = true
 		old.undone = false
 		old.seen = p.lists
-		old.keepOutputs(&m.geminiContent)
+		old.fill(&m.geminiContent)
 		for _, id := range m.ids {
 			p.byID[id] = old
 		}
@@ -202,7 +204,7 @@ func (p *geminiParser) turns() (inherited session.Counts) {
 			n := p.b.add(t)
 			switch {
 			case t.Role == session.Tool:
-				p.called(n, m.unanswered)
+				p.called(n, m.unanswered && t.Output == "")
 			case t.Role == session.User && m.aside:
 				p.aside[n] = true
 			}

@@ -156,17 +156,29 @@ func geminiKey(role session.Role, text string, calls []session.Turn) string {
 	return b.String()
 }
 
-// keepOutputs takes over what an older form of the message knew of its calls: the
-// harness masks large outputs when it passes a history on.
-func (c *geminiContent) keepOutputs(old *geminiContent) {
+// fill takes over what another form of the message knows more: the model, the
+// earlier time, and the results of its calls, which are left out or masked where a
+// history is passed on.
+func (c *geminiContent) fill(from *geminiContent) {
+	if c.model == "" {
+		c.model = from.model
+	}
+	if !from.time.IsZero() && from.time.Before(c.time) {
+		for i := range c.turns {
+			if c.turns[i].Time.Equal(c.time) {
+				c.turns[i].Time = from.time
+			}
+		}
+		c.time = from.time
+	}
 	for i := range c.turns {
 		t := &c.turns[i]
 		if t.Role != session.Tool || t.Ref == "" || t.Output != "" && !strings.Contains(t.Output, geminiMasked) {
 			continue
 		}
-		for _, o := range old.turns {
-			if o.Role == session.Tool && o.Ref == t.Ref && o.Output != "" {
-				t.Output, t.Failed, t.Edits, t.Reads = o.Output, o.Failed, o.Edits, o.Reads
+		for _, o := range from.turns {
+			if o.Role == session.Tool && o.Ref == t.Ref && (o.Output != "" || !from.unanswered) {
+				t.Time, t.Output, t.Failed, t.Edits, t.Reads = o.Time, o.Output, o.Failed, o.Edits, o.Reads
 			}
 		}
 	}

@@ -160,6 +160,11 @@ func geminiOutput(result gjson.Result) (text string, failed bool) {
 	} else if result.IsObject() {
 		take(result)
 	}
+	for i := range texts {
+		if inner, ok := strings.CutPrefix(texts[i], "<untrusted_context>\n"); ok {
+			texts[i] = strings.TrimSuffix(inner, "\n</untrusted_context>")
+		}
+	}
 	return codexJoined(texts), failed
 }
 
