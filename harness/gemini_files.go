@@ -1,12 +1,12 @@
 package harness
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,6 +28,7 @@ func geminiGroup(file string) Group {
 		}
 		src.Dir = geminiProjectDir(filepath.Dir(chats))
 		src.Stamp += "-" + src.Dir
+		src.ForkedFrom = geminiImportedFrom(parts[0])
 		return []Source{src}, nil
 	}}
 }
@@ -84,6 +85,11 @@ func geminiNameKey(name string) string {
 
 // geminiFileID reads the session's id from the head of a file, "" where it is not.
 func geminiFileID(file string) string {
+	return keep(gjson.Get(geminiHead(file), "sessionId").String())
+}
+
+// geminiHead is the beginning of a file, "" where it cannot be read.
+func geminiHead(file string) string {
 	if !isRegular(file) {
 		return ""
 	}
@@ -93,7 +99,25 @@ func geminiFileID(file string) string {
 	}
 	defer r.Close()
 	head, _ := io.ReadAll(io.LimitReader(r, 4<<10))
-	return keep(gjson.GetBytes(bytes.TrimSpace(head), "sessionId").String())
+	return strings.TrimSpace(string(head))
+}
+
+// geminiImported is the name of a session that was begun from another's file: the
+// time in it counts milliseconds.
+var geminiImported = regexp.MustCompile(`^session-\d{13}-`)
+
+// geminiImportedFrom is the id of the session in the file that this one was begun
+// from, "" where that is gone.
+func geminiImportedFrom(file string) string {
+	if !geminiImported.MatchString(filepath.Base(file)) {
+		return ""
+	}
+	for _, line := range strings.Split(geminiHead(file), "\n") {
+		if from, ok := strings.CutPrefix(gjson.Get(line, "content").String(), geminiImport); ok {
+			return geminiFileID(strings.TrimSpace(from))
+		}
+	}
+	return ""
 }
 
 // geminiSource is the transcript that parts make: a file as it is, or the document

@@ -104,7 +104,7 @@ func (p *geminiParser) replace(list gjson.Result) {
 	// taken back, before it a compression left them out.
 	last := -1
 	for _, m := range now {
-		if m.at < first && m.role != session.Summary {
+		if m.at < first && m.role != "" && m.role != session.Summary {
 			last = max(last, m.at)
 		}
 	}
@@ -184,9 +184,9 @@ func (p *geminiParser) foldParts(m *geminiMessage, take func(string, *geminiMess
 	return nil
 }
 
-// turns makes the turns of all messages. It returns the counts of those that were
-// copied from another session, which come first.
-func (p *geminiParser) turns() (inherited session.Counts) {
+// turns makes the turns of all messages. Those that were copied from another session
+// come first.
+func (p *geminiParser) turns() {
 	p.calls, p.open, p.unnamed, p.aside = map[string]int{}, map[int]bool{}, map[string][]int{}, map[int]bool{}
 	own := false
 	for _, m := range p.messages {
@@ -210,7 +210,7 @@ func (p *geminiParser) turns() (inherited session.Counts) {
 			}
 			p.b.at(p.startOf(m))
 			if own = own || !m.inherited; !own {
-				inherited.Add(t.Role)
+				p.b.inherited = n + 1
 			}
 		}
 		p.b.model(m.model)
@@ -218,7 +218,6 @@ func (p *geminiParser) turns() (inherited session.Counts) {
 	for n := range p.open { // never came back: nothing tells that it did anything
 		p.b.turns[n].Edits, p.b.turns[n].Reads = nil, nil
 	}
-	return inherited
 }
 
 // startOf is the time of a message for the session's start: none, where the message

@@ -192,11 +192,14 @@ func (p *geminiParser) notice(content gjson.Result) {
 	if m := geminiUpdate.FindStringSubmatch(content.Str); m != nil {
 		p.b.meta.Version = keep(m[1])
 	}
-	if file, ok := strings.CutPrefix(content.Str, "Imported session from "); ok {
+	if file, ok := strings.CutPrefix(content.Str, geminiImport); ok {
 		p.imported = true
 		p.b.meta.ForkedFrom = keep(geminiNameKey(path.Base(strings.ReplaceAll(strings.TrimSpace(file), `\`, "/"))))
 	}
 }
+
+// geminiImport begins the notice in a session that was begun from another's file.
+const geminiImport = "Imported session from "
 
 // geminiUpdate is the only place where a session names the harness's version.
 var geminiUpdate = regexp.MustCompile(`^Gemini CLI update available! (\d[\w.+-]*) →`)

@@ -178,13 +178,21 @@ func (p *geminiParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 		p.endDocument()
 	}
 	p.identify()
-	inherited := p.turns()
-	m := &p.b.meta
-	m.Inherited = inherited
+	p.turns()
 	p.b.at(p.started)
 	p.settleDir()
-	p.setOpening()
-	return p.b.finish()
+	p.b.inherit(p.src)
+	p.b.command = func(i int) bool { return p.aside[i] }
+	meta, turns := p.b.finish()
+	if meta.Opening == "" { // all that was said was taken back: it is the only request there is
+		for t := range turns {
+			if t.Role == session.User {
+				p.b.meta.Opening = t.Text
+				return p.b.finish()
+			}
+		}
+	}
+	return meta, turns
 }
 
 // identify settles whose transcript this is, and who started it.
@@ -199,29 +207,7 @@ func (p *geminiParser) identify() {
 	if m.NativeID == "" && file != "" {
 		m.NativeID = strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".jsonl"), ".json")
 	}
-}
-
-// setOpening prefers a person's plain words to a command, and those that still
-// stand to those that were taken back.
-func (p *geminiParser) setOpening() {
-	best, rank := "", 0
-	for i, t := range p.b.turns {
-		if t.Role != session.User {
-			continue
-		}
-		r := 1
-		if !t.Undone {
-			r += 2
-		}
-		if !p.aside[i] {
-			r++
-		}
-		if i < p.b.meta.Inherited.Total() {
-			r -= 4 // said in the session that this one goes on from
-		}
-		if best == "" || r > rank {
-			best, rank = t.Text, r
-		}
+	if m.ForkedFrom != "" && p.src.ForkedFrom != "" {
+		m.ForkedFrom = p.src.ForkedFrom // in full
 	}
-	p.b.meta.Opening = best
 }

@@ -53,6 +53,9 @@ func geminiFunctionCall(call gjson.Result, at time.Time) session.Turn {
 var geminiRuns = words("run_shell_command")
 
 func geminiInput(tool string, args gjson.Result) string {
+	if strings.Contains(args.Raw, "\n") { // printed with the document: the same in every shape
+		args = args.Get("@ugly")
+	}
 	command := args.Get("command")
 	if !geminiRuns[tool] || command.Type != gjson.String {
 		return RenderInput(args)

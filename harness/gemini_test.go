@@ -1,0 +1,5 @@
+package harness
+
+import "testing"
+
+func TestGeminiGolden(t *testing.T) { golden(t, GeminiCLI, "gemini") }
