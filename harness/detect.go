@@ -28,11 +28,13 @@ type Head struct {
 	Whole bool
 }
 
-// ErrUnknown means that a file is no transcript of a harness we know.
+// ErrUnknown means that a file is no transcript of a harness we know. Errors that
+// wrap it say what the file is instead.
 var ErrUnknown = errors.New("no known harness writes files like this")
 
 // Detect names the harness that wrote a file, from its first bytes (HeadBytes
-// of them, or the whole of a shorter file). The file's name plays no part.
+// of them, or the whole of a shorter file). The file's name plays no part. An
+// error wraps [ErrUnknown] and gives the reason where one is known.
 func Detect(head []byte) (*Harness, error) {
 	h := newHead(head)
 	if len(h.Records) > 0 { // a document of several files says whose they are
@@ -45,7 +47,7 @@ func Detect(head []byte) (*Harness, error) {
 			return known, nil
 		}
 	}
-	return nil, ErrUnknown
+	return nil, refuse(head, h)
 }
 
 func newHead(raw []byte) Head {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -17,6 +18,10 @@ func TestDetect(t *testing.T) {
 		{"claude", claude + "\n", ClaudeCode},
 		{"codex", codex + "\n", CodexCLI},
 		{"claude that quotes codex", `{"type":"summary","summary":"s","leafUuid":"u"}` + "\n" + claude, ClaudeCode},
+		{"grok's log", grokLine, GrokBuild},
+		{"grok's log that begins with a line longer than the head", strings.Replace(grokLine, "hi", strings.Repeat("hi", HeadBytes), 1), GrokBuild},
+		{"grok's folder whose first line is longer than the head", string(partHeader(grokName, grokUpdates)) + strings.Repeat("x", HeadBytes), GrokBuild},
+		{"a folder of a harness to come", string(partHeader("some-other", "log.jsonl")) + "{}\n", nil},
 		{"empty", "", nil},
 		{"binary", "\x00\x01\x02\n\xff", nil},
 		{"json of another kind", `{"name":"shop","version":"1.0.0"}`, nil},

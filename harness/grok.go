@@ -155,6 +155,11 @@ func grokDetect(h Head) bool {
 			return true
 		}
 	}
+	if len(h.Records) == 0 && !h.Whole { // one record longer than the head
+		if _, ok := grokUpdate(h.Doc); ok || grokIsItem(h.Doc) {
+			return true
+		}
+	}
 	return grokIsSummary(h.Doc) || grokIsRows(h.Records)
 }
 
