@@ -97,6 +97,7 @@ func (b *builder) finish() (session.Meta, iter.Seq[session.Turn]) {
 		b.inherited = 0
 	}
 	b.inherited = min(b.inherited, len(b.turns))
+	b.continued()
 	for i := range b.turns {
 		t := &b.turns[i]
 		t.N = i + 1
@@ -147,6 +148,34 @@ func (b *builder) opening() string {
 		}
 	}
 	return command
+}
+
+// continued takes prompts that hand another session's work over for what they are:
+// the text they quote was said there. The first of them names the session that this
+// one continues.
+func (b *builder) continued() {
+	m := &b.meta
+	for i := range b.turns {
+		t := &b.turns[i]
+		if t.Role != session.User {
+			continue
+		}
+		c, rest, ok := session.Continued(t.Text)
+		if !ok {
+			continue
+		}
+		words := c.Words(rest)
+		if m.Opening == t.Text {
+			m.Opening = words
+		}
+		t.Text = words
+		if m.ForkedFrom == "" && c.NativeID != m.NativeID && !m.Subagent {
+			m.ForkedFrom = c.NativeID
+			if b.given == "" {
+				b.given = "Continue: " + c.Title
+			}
+		}
+	}
 }
 
 // maxList bounds the lists of a session's facts: a transcript with more working

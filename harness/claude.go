@@ -33,6 +33,10 @@ var ClaudeCode = &Harness{
 		}
 		return Command{Argv: []string{"claude", "--resume", id}, Dir: m.Dir}
 	},
+	Restore: claudeRestore,
+	Start: func(dir, prompt string) Command {
+		return Command{Argv: []string{"claude", escapeMentions(prompt)}, Dir: dir}
+	},
 }
 
 // claudeRoots lists the projects folder of every configuration folder: those of

@@ -27,7 +27,15 @@ var CodexCLI = &Harness{
 	Detect: codexDetect,
 	New:    func(src Source) Parser { return newCodexParser(src) },
 	Resume: func(m *session.Meta) Command {
-		return Command{Argv: []string{"codex", "resume", m.NativeID}, Dir: m.Dir}
+		id := m.NativeID
+		if m.Subagent && m.Parent != "" {
+			id = m.Parent
+		}
+		return Command{Argv: []string{"codex", "resume", id}, Dir: m.Dir}
+	},
+	Restore: codexRestore,
+	Start: func(dir, prompt string) Command {
+		return Command{Argv: []string{"codex", prompt}, Dir: dir}
 	},
 }
 

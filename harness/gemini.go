@@ -45,7 +45,7 @@ var GeminiCLI = &Harness{
 	},
 	Start: func(dir, prompt string) Command {
 		// In one word, since a prompt may begin with a dash.
-		return Command{Argv: []string{"gemini", "--prompt-interactive=" + prompt}, Dir: dir}
+		return Command{Argv: []string{"gemini", "--prompt-interactive=" + escapeMentions(prompt)}, Dir: dir}
 	},
 }
 

@@ -44,6 +44,11 @@ type Harness struct {
 	// it in; nil where the harness cannot.
 	Resume func(*session.Meta) Command
 
+	// Restore tells what the harness needs to have on a machine so that Resume's
+	// command finds a session that was kept elsewhere. It looks at the machine and
+	// changes nothing; nil where it is not known.
+	Restore func(Env, Stored) (Layout, error)
+
 	// Start is the command that begins a new session in a folder with a prompt, as a
 	// person would in a terminal; nil where the harness has none.
 	Start func(dir, prompt string) Command

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
@@ -177,27 +178,39 @@ func Harnesses() []string {
 // ErrUnknownFormat means that bytes are no transcript of a harness we know.
 var ErrUnknownFormat = harness.ErrUnknown
 
-// plainID reports whether a harness's id can stand in a command: an id is whatever
-// the transcript says, and one that begins with a dash would be an option.
-func plainID(id string) bool {
-	if id == "" || len(id) > 128 || id[0] == '-' {
-		return false
-	}
-	return strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
-}
-
-// Resume is the command that goes on with a session in its own harness. There is
-// none where the transcript's id is not of the form that harnesses give.
+// Resume is the command that goes on with a session in its own harness; a sub-agent
+// goes on in the session that started it. There is none where the transcript's id is
+// not of the form that harnesses give.
 func Resume(m *session.Meta) (Command, bool) {
 	h := harness.ByName(m.Harness)
-	if h == nil || h.Resume == nil || !plainID(m.NativeID) || m.Parent != "" && !plainID(m.Parent) {
+	if h == nil || h.Resume == nil || !harness.PlainID(m.NativeID) || m.Parent != "" && !harness.PlainID(m.Parent) {
 		return Command{}, false
 	}
 	cmd := h.Resume(m)
-	if session.OneLine(cmd.Dir, 4096) != cmd.Dir || strings.HasPrefix(cmd.Dir, "-") {
-		cmd.Dir = "" // no folder of anybody's
-	}
+	cmd.Dir = plainDir(cmd.Dir)
 	return cmd, true
+}
+
+// Start is the command that begins a new session of a harness with a prompt.
+func Start(name, dir, prompt string) (Command, bool) {
+	h := harness.ByName(name)
+	if h == nil || h.Start == nil {
+		return Command{}, false
+	}
+	return h.Start(plainDir(dir), prompt), true
+}
+
+// Starters lists the harnesses that Start knows.
+func Starters() []string {
+	return slices.DeleteFunc(Harnesses(), func(name string) bool { return harness.ByName(name).Start == nil })
+}
+
+// plainDir is a recorded folder, or "" where it is none that can stand in a command.
+func plainDir(dir string) string {
+	if len(dir) > 4096 || strings.HasPrefix(dir, "-") || strings.ContainsFunc(dir, unicode.IsControl) || session.Plain(dir) != dir {
+		return ""
+	}
+	return dir
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }

@@ -32,9 +32,17 @@ func GitRepo(dir string) string {
 	if repo := gitRemote(dir); repo != "" {
 		return repo
 	}
+	if root := GitRoot(dir); root != "" {
+		return filepath.Base(root)
+	}
+	return ""
+}
+
+// GitRoot is the work tree that a folder lies in, "" outside of one.
+func GitRoot(dir string) string {
 	for d := filepath.Clean(dir); filepath.IsAbs(d); d = filepath.Dir(d) {
 		if _, err := os.Stat(filepath.Join(d, ".git")); err == nil {
-			return filepath.Base(d)
+			return d
 		}
 		if d == filepath.Dir(d) {
 			break

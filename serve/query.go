@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"sessdex/indexer"
 	"sessdex/search"
 	"sessdex/session"
 )
@@ -30,7 +29,7 @@ func (s *Service) Search(ctx context.Context, q search.Query) (*SearchReply, err
 	reply := &SearchReply{SchemaVersion: SchemaVersion, Result: *res, Hits: []Hit{}}
 	for _, h := range res.Hits {
 		meta := session.Meta{Harness: h.Harness, NativeID: h.NativeID, Dir: h.Dir, Parent: h.Parent, Subagent: h.Subagent}
-		reply.Hits = append(reply.Hits, Hit{h, resumeLine(&meta)})
+		reply.Hits = append(reply.Hits, Hit{h, s.resumeLine(&meta, h.ID)})
 	}
 	reply.TookMS = float64(time.Since(start).Microseconds()) / 1000
 	return reply, nil
@@ -120,30 +119,4 @@ func (s *Service) card(ctx context.Context, ref string) (*session.Card, error) {
 		return nil, notFound("session %q not found: search for it, or list the newest sessions", id)
 	}
 	return card, err
-}
-
-// resumeLine is the command that goes on with a session, for a POSIX shell.
-func resumeLine(m *session.Meta) string {
-	cmd, ok := indexer.Resume(m)
-	if !ok {
-		return ""
-	}
-	line := Quote(cmd.Argv)
-	if cmd.Dir != "" {
-		line = "cd " + Quote([]string{cmd.Dir}) + " && " + line
-	}
-	return line
-}
-
-// Quote joins words into a line that a POSIX shell reads as those words.
-func Quote(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		if w != "" && strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,") == "" {
-			out[i] = w
-		} else {
-			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(out, " ")
 }

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 
@@ -110,7 +109,7 @@ func (s *Service) Summary(ctx context.Context, ref, version string) (*Summary, e
 	if err != nil {
 		return nil, err
 	}
-	sum := &Summary{SchemaVersion: SchemaVersion, Outline: []OutlineItem{}, Commands: []string{}, Children: []string{}, Resume: resumeLine(&card.Meta)}
+	sum := &Summary{SchemaVersion: SchemaVersion, Outline: []OutlineItem{}, Commands: []string{}, Children: []string{}, Resume: s.resumeLine(&card.Meta, card.ID)}
 	err = s.withTurns(ctx, card, version, func(card *session.Card, read contextpack.Reader) error {
 		sum.Card = card
 		turns, err := read(ctx, 1, card.Turns.Total())
@@ -166,18 +165,4 @@ func (s *Service) children(ctx context.Context, card *session.Card) ([]string, e
 		ids = append(ids, h.ID)
 	}
 	return ids, nil
-}
-
-// Resume is the command that goes on with a session in its own harness, and the
-// folder to run it in.
-func (s *Service) Resume(ctx context.Context, ref string) (*session.Card, indexer.Command, error) {
-	card, err := s.card(ctx, ref)
-	if err != nil {
-		return nil, indexer.Command{}, err
-	}
-	cmd, ok := indexer.Resume(&card.Meta)
-	if !ok {
-		return card, cmd, fmt.Errorf("%w: %s has no command that goes on with a session", ErrUsage, card.Harness)
-	}
-	return card, cmd, nil
 }

@@ -38,6 +38,7 @@ type Service struct {
 	Owner   string // who uses it; new sessions are theirs
 	Repo    string // the repository it was started in, "" where unknown
 	Version string // of the program
+	Shell   Shell  // that resume lines are written for; "": Bash
 	Log     *slog.Logger
 
 	// HealWait is how long a question waits for a missing index to be built from the

@@ -7,6 +7,8 @@ import "strings"
 const (
 	QuoteOpen = "==== quoted "
 	PackOpen  = "[quoted session "
+	PackClose = "[end of quoted session " // ends a pack, followed by its boundary
+	PackMore  = "[more: "                 // may follow it: how to get what was left out
 )
 
 // ownTools are the tools that this program serves, as an agent's harness names

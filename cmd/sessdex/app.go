@@ -175,6 +175,7 @@ func (a *app) service(ctx context.Context) (*serve.Service, error) {
 	return &serve.Service{
 		Library: lib, Index: index, Indexer: ix, Packer: contextpack.New(),
 		Owner: ix.Owner, Repo: indexer.GitRepo(wd), Version: version(), Log: log,
+		Shell: serve.ShellOf(runtime.GOOS, a.getenv),
 	}, nil
 }
 

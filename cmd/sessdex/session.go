@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -223,57 +221,4 @@ func (a *app) tagFlags(c *cobra.Command, words []string) ([]string, error) {
 		return nil, usagef("no session id was given: see `sessdex tag --help`")
 	}
 	return out, nil
-}
-
-func (a *app) resumeCommand() *cobra.Command {
-	var run bool
-	c := &cobra.Command{
-		Use:   "resume ID",
-		Short: "Print the command that goes on with a session in its own harness",
-		Args:  oneID,
-		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.service(c.Context())
-			if err != nil {
-				return err
-			}
-			card, cmd, err := s.Resume(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			if run {
-				return a.exec(c, cmd.Argv, cmd.Dir)
-			}
-			if a.json {
-				return a.printJSON(struct {
-					SchemaVersion int      `json:"schema_version"`
-					ID            string   `json:"id"`
-					Argv          []string `json:"argv"`
-					Dir           string   `json:"dir"`
-				}{serve.SchemaVersion, card.ID, cmd.Argv, cmd.Dir})
-			}
-			if cmd.Dir != "" {
-				fmt.Fprintf(a.out, "cd %s && ", shown(serve.Quote([]string{cmd.Dir})))
-			}
-			fmt.Fprintln(a.out, shown(serve.Quote(cmd.Argv)))
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&run, "exec", false, "run it")
-	return c
-}
-
-// exec runs a harness in the foreground.
-func (a *app) exec(c *cobra.Command, argv []string, dir string) error {
-	if dir != "" {
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return fmt.Errorf("%w: the session's folder %s is not there any more: run `%s` where its work is now", serve.ErrNotFound, dir, serve.Quote(argv))
-		}
-	}
-	cmd := exec.CommandContext(c.Context(), argv[0], argv[1:]...)
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, a.in, a.out, a.errOut
-	if err := cmd.Run(); err != nil {
-		fmt.Fprintf(a.errOut, "sessdex: resume: %s: %s\n", shown(serve.Quote(argv)), oneError(err))
-		return errSome
-	}
-	return nil
 }
