@@ -68,7 +68,7 @@ type Group struct {
 }
 
 // All lists every harness. [Detect] asks them in this order.
-var All = []*Harness{CodexCLI, GeminiCLI, ClaudeCode, GrokBuild}
+var All = []*Harness{CodexCLI, GeminiCLI, ClaudeCode, GrokBuild, OpenCode}
 
 // Env is what discovery may know of the machine: tests make their own.
 type Env struct {

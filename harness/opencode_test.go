@@ -1,0 +1,5 @@
+package harness
+
+import "testing"
+
+func TestOpenCodeGolden(t *testing.T) { golden(t, OpenCode, "opencode") }
