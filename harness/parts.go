@@ -31,7 +31,7 @@ const partPrefix = `{"sessdex_part":`
 type part struct {
 	name string // inside the session's folder
 	size int64
-	info string // size and time: changes whenever the file may have changed
+	info string // changes whenever the file may have changed
 }
 
 // partsOf finds those of a folder's files that names lists, in that order. Files
@@ -47,7 +47,7 @@ func partsOf(dir string, names []string, limit func(name string) int64) []part {
 		if most := limit(name); most > 0 && info.Size() > most {
 			continue
 		}
-		out = append(out, part{name, info.Size(), fmt.Sprintf("%s-%d-%d", name, info.Size(), info.ModTime().UnixNano())})
+		out = append(out, part{name, info.Size(), name + " " + stamp(info)})
 	}
 	return out
 }

@@ -9,6 +9,7 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,22 +109,34 @@ type parsed struct {
 // parse reads scrubbed bytes with the parser of h, line by line.
 func parse(ctx context.Context, h *harness.Harness, src harness.Source, r io.Reader) (parsed, error) {
 	p := h.New(src)
-	long := 0
-	for line, err := range harness.Lines(r) {
-		switch {
-		case errors.Is(err, harness.ErrLongLine):
-			long++
-			continue
-		case err != nil:
-			return parsed{}, err
-		case ctx.Err() != nil:
-			return parsed{}, ctx.Err()
-		}
+	long, err := eachLine(ctx, r, func(line []byte) error {
 		p.Line(trimNewline(line))
+		return nil
+	})
+	if err != nil {
+		return parsed{}, err
 	}
 	meta, turns := p.Finish()
 	meta.BadLines += long
 	return parsed{meta, turns}, nil
+}
+
+// eachLine hands take the lines of a transcript with their ends, one after the
+// other. It passes over those that are too long for anybody, and counts them.
+func eachLine(ctx context.Context, r io.Reader, take func(line []byte) error) (long int, err error) {
+	for line, err := range harness.Lines(r) {
+		if errors.Is(err, harness.ErrLongLine) {
+			long++
+			continue
+		}
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return long, err
+		}
+		if err := take(line); err != nil {
+			return long, err
+		}
+	}
+	return long, nil
 }
 
 func trimNewline(line []byte) []byte {

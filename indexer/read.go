@@ -20,16 +20,14 @@ import (
 
 // ErrNoSession means that a transcript holds no conversation: no session, and no
 // failure either.
-var (
-	ErrNoSession = harness.ErrNoSession
-	errEmpty     = errors.New("empty file")
-)
+var ErrNoSession = harness.ErrNoSession
 
 // reading is a transcript on its way into the library.
 type reading struct {
 	parsed
-	draft *library.Draft
-	card  *session.Card
+	harness *harness.Harness // nil: of none that we know
+	draft   *library.Draft
+	card    *session.Card
 }
 
 func (r *reading) Close() {
@@ -40,69 +38,88 @@ func (r *reading) Close() {
 
 // read takes one transcript through the scrubber and from there both into a
 // draft and through the parser, in one pass, and makes its card. Errors that wrap
-// harness.ErrUnknown or ErrNoSession mean that the file is no session. The caller
-// closes the reading. seen is told of bytes as they are read.
-func (x *Indexer) read(ctx context.Context, src harness.Source, seen func(int)) (_ *reading, err error) {
+// harness.ErrUnknown or ErrNoSession mean that the file is no session; the reading
+// still says whose file it is. The caller closes it. seen is told of bytes as they
+// are read.
+func (x *Indexer) read(ctx context.Context, src harness.Source, seen func(int)) (*reading, error) {
+	r := &reading{}
 	in, err := src.Open()
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	defer in.Close()
 	head := make([]byte, harness.HeadBytes)
 	n, err := io.ReadFull(in, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, err
+		return r, err
 	}
 	if n == 0 {
-		return nil, errEmpty
+		return r, errEmpty
 	}
-	h, err := harness.Detect(head[:n])
-	if err != nil {
-		return nil, err
+	if r.harness, err = harness.Detect(head[:n]); err != nil {
+		return r, err
 	}
-	src.Harness = h
-
-	r := &reading{draft: library.NewDraft()}
-	defer func() {
-		if err != nil {
-			r.Close()
-		}
-	}()
+	src.Harness = r.harness
+	r.draft = library.NewDraft()
 	pass := x.Scrubber.NewPass()
 	src.Dir = pass.Text(src.Dir) // the only words of a session that are in no line of it
-	parser := h.New(src)
-	long, first := 0, ""
-	for line, err := range harness.Lines(io.MultiReader(bytes.NewReader(head[:n]), in)) {
-		if errors.Is(err, harness.ErrLongLine) {
-			long++
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	parser := r.harness.New(src)
+	var tail tail
+	first := ""
+	long, err := eachLine(ctx, io.MultiReader(bytes.NewReader(head[:n]), in), func(line []byte) error {
 		seen(len(line))
+		if tail.torn(line) {
+			return nil
+		}
 		clean := pass.Line(line)
 		if err := r.draft.Write(clean); err != nil {
-			return nil, err
+			return err
 		}
 		if first == "" {
 			first = hashOf(clean)
 		}
 		parser.Line(trimNewline(clean.Bytes()))
+		return nil
+	})
+	if err != nil {
+		return r, err
 	}
 	r.meta, r.turns = parser.Finish()
-	r.meta.BadLines += long
+	r.meta.BadLines += long + tail.lost
 	if r.meta.Turns.Total() == 0 {
-		return nil, ErrNoSession
+		return r, ErrNoSession
 	}
 	if err := r.draft.Finish(); err != nil {
-		return nil, err
+		return r, err
 	}
 	r.card = x.card(src, r.parsed, pass, first)
 	return r, nil
+}
+
+// tail tells a record that is still being written, or never was to its end, from
+// the lines before it. It is left out until it is whole: half a record says nothing,
+// and half a secret is not recognized as one.
+type tail struct {
+	lines bool // the transcript is a record a line
+	begun bool
+	lost  int
+}
+
+func (t *tail) torn(line []byte) bool {
+	trimmed := bytes.TrimSpace(line)
+	if !t.begun {
+		t.begun = true
+		t.lines = bytes.HasPrefix(trimmed, []byte("{")) && bytes.HasSuffix(trimmed, []byte("}"))
+		return false
+	}
+	if !t.lines || line[len(line)-1] == '\n' || !bytes.HasPrefix(trimmed, []byte("{")) {
+		return false
+	}
+	for range harness.Values(trimmed) {
+		return false
+	}
+	t.lost++
+	return true
 }
 
 // hashOf names a transcript that carries no id, by its first line.
@@ -176,10 +193,10 @@ type Published struct {
 // other. The same bytes publish once.
 func (x *Indexer) Publish(ctx context.Context, raw []byte, p Published) (library.Saved, error) {
 	r, err := x.read(ctx, publishedSource(raw), func(int) {})
+	defer r.Close()
 	if err != nil {
 		return library.Saved{}, fmt.Errorf("publish: %w", err)
 	}
-	defer r.Close()
 	pass := x.Scrubber.NewPass()
 	r.card.PeopleTitle = session.OneLine(pass.Text(p.Title), 120)
 	r.card.Label = session.OneLine(pass.Text(p.Label), 200)
@@ -219,10 +236,10 @@ func (x *Indexer) Refresh(ctx context.Context, id string) error {
 // IDOf is the id under which a transcript is, or would be, kept.
 func (x *Indexer) IDOf(ctx context.Context, raw []byte) (string, error) {
 	r, err := x.read(ctx, publishedSource(raw), func(int) {})
+	defer r.Close()
 	if err != nil {
 		return "", err
 	}
-	defer r.Close()
 	return r.card.ID, nil
 }
 

@@ -1,9 +1,9 @@
 package indexer
 
 import (
-	"errors"
-	"io/fs"
-	"sort"
+	"cmp"
+	"slices"
+	"strings"
 
 	"sessdex/harness"
 	"sessdex/library"
@@ -13,15 +13,20 @@ import (
 // Changed + Unchanged + Skipped + Failed = Files in each source.
 type Report struct {
 	Sources  []*SourceReport `json:"sources"`
+	Absent   []AbsentRoot    `json:"absent"`   // roots that were looked for and are not there; never nil
 	Failures []FileReason    `json:"failures"` // never nil
 	Skips    []FileReason    `json:"skips"`    // files that hold no session, and why; never nil
 	Secrets  map[string]int  `json:"secrets"`  // masks made in this import, by rule; never nil
-	Parsed   int             `json:"parsed"`   // files that were read; 0 when nothing changed
+	Parsed   int             `json:"parsed"`   // transcripts that were read; 0 when nothing changed
 	Synced   int             `json:"synced"`   // sessions taken from the bucket that the index had not seen
 	TookMS   int64           `json:"took_ms"`
 }
 
 // SourceReport is what happened to the files of one harness under one root.
+//
+// Files counts transcripts and what was looked at to be one: a database counts once
+// for each session in it, and a session's folder once. Of the files that a person
+// gave, parts of a session that is counted at another file count as skipped.
 type SourceReport struct {
 	Harness   string         `json:"harness"` // "unknown" for files of no known harness
 	Root      string         `json:"root"`
@@ -32,10 +37,19 @@ type SourceReport struct {
 	Unchanged int            `json:"unchanged"`
 	Skipped   int            `json:"skipped"`
 	Failed    int            `json:"failed"`
+	Skips     map[string]int `json:"skip_reasons"`    // of Skipped; never nil
+	Fails     map[string]int `json:"fail_reasons"`    // of Failed; never nil
 	Turns     int            `json:"turns"`           // of all sessions counted, those inherited from another aside
 	Bytes     int64          `json:"bytes"`           // on disk
 	Unknown   map[string]int `json:"unknown_records"` // record types not known, with counts, of files read now; never nil
 	BadLines  int            `json:"bad_lines"`       // of files read now
+}
+
+// AbsentRoot is a folder that a harness would write to. That it is not there says
+// nothing of the sessions it held: they stay.
+type AbsentRoot struct {
+	Harness string `json:"harness"`
+	Root    string `json:"root"`
 }
 
 // FileReason names a file and says why.
@@ -47,6 +61,14 @@ type FileReason struct {
 // Failed is the number of files that could not be imported.
 func (r *Report) Failed() int { return len(r.Failures) }
 
+// Files is the number of files that were looked at.
+func (r *Report) Files() (n int) {
+	for _, s := range r.Sources {
+		n += s.Files
+	}
+	return n
+}
+
 // Sessions is the number of files that hold a session.
 func (r *Report) Sessions() (n int) {
 	for _, s := range r.Sources {
@@ -56,7 +78,10 @@ func (r *Report) Sessions() (n int) {
 }
 
 func newReport() *Report {
-	return &Report{Sources: []*SourceReport{}, Failures: []FileReason{}, Skips: []FileReason{}, Secrets: map[string]int{}}
+	return &Report{
+		Sources: []*SourceReport{}, Absent: []AbsentRoot{},
+		Failures: []FileReason{}, Skips: []FileReason{}, Secrets: map[string]int{},
+	}
 }
 
 // source is the row of a harness and a root.
@@ -66,42 +91,38 @@ func (r *Report) source(harness, root string) *SourceReport {
 			return s
 		}
 	}
-	s := &SourceReport{Harness: harness, Root: root, Unknown: map[string]int{}}
+	s := &SourceReport{Harness: harness, Root: root, Skips: map[string]int{}, Fails: map[string]int{}, Unknown: map[string]int{}}
 	r.Sources = append(r.Sources, s)
 	return s
 }
 
-func (r *Report) skip(s *SourceReport, path, reason string) {
-	s.Skipped++
-	r.Skips = append(r.Skips, FileReason{path, reason})
-}
-
-func (r *Report) fail(s *SourceReport, path, reason string) {
-	s.Failed++
-	r.Failures = append(r.Failures, FileReason{path, reason})
-}
-
-// problem accounts for a file that could not be taken: skipped where it is none of
-// ours, failed where it should have been read.
-func (r *Report) problem(harnessName, root, path string, err error) {
-	row := r.source(harnessName, root)
-	row.Files++
-	switch {
-	case errors.Is(err, harness.ErrNotRegular), errors.Is(err, harness.ErrNoSession), errors.Is(err, errPart):
-		r.skip(row, path, err.Error())
-	case errors.Is(err, fs.ErrNotExist):
-		r.skip(row, path, "gone, or a link that leads nowhere")
-	default:
-		r.fail(row, path, reason(err, path))
-	}
-}
-
-// file begins the account of one file.
+// file begins the account of one transcript.
 func (r *Report) file(src harness.Source, harnessName string) *SourceReport {
 	s := r.source(harnessName, src.Root)
 	s.Files++
 	s.Bytes += src.Size
 	return s
+}
+
+func (r *Report) skip(s *SourceReport, path, reason string) {
+	s.Skipped++
+	s.Skips[reason]++
+	r.Skips = append(r.Skips, FileReason{path, reason})
+}
+
+func (r *Report) fail(s *SourceReport, path, reason string) {
+	s.Failed++
+	s.Fails[reason]++
+	r.Failures = append(r.Failures, FileReason{path, reason})
+}
+
+// refuse gives a file that holds no session its outcome.
+func (r *Report) refuse(s *SourceReport, path string, err error, asked bool) {
+	if passedOver(err, asked) {
+		r.skip(s, path, reason(err, path, asked))
+		return
+	}
+	r.fail(s, path, reason(err, path, asked))
 }
 
 func (s *SourceReport) session(o library.Outcome, turns int) {
@@ -117,13 +138,23 @@ func (s *SourceReport) session(o library.Outcome, turns int) {
 	}
 }
 
+// tally adds what reading a transcript brought to light.
+func (r *Report) tally(s *SourceReport, rd *reading) {
+	for k, n := range rd.meta.Unknown {
+		s.Unknown[k] += n
+	}
+	s.BadLines += rd.meta.BadLines
+	for k, n := range rd.card.Secrets {
+		r.Secrets[k] += n
+	}
+}
+
 // settle puts everything in an order that does not depend on timing.
 func (r *Report) settle() {
-	sort.Slice(r.Sources, func(i, j int) bool {
-		a, b := r.Sources[i], r.Sources[j]
-		return a.Root < b.Root || a.Root == b.Root && a.Harness < b.Harness
+	slices.SortFunc(r.Sources, func(a, b *SourceReport) int {
+		return cmp.Or(strings.Compare(a.Root, b.Root), strings.Compare(a.Harness, b.Harness))
 	})
 	for _, l := range [][]FileReason{r.Failures, r.Skips} {
-		sort.Slice(l, func(i, j int) bool { return l[i].Path < l[j].Path })
+		slices.SortFunc(l, func(a, b FileReason) int { return strings.Compare(a.Path, b.Path) })
 	}
 }

@@ -19,7 +19,7 @@ import (
 // file is not read again. It is a convenience: without it everything is read
 // once more and comes out the same.
 //
-//	bucket "files": absolute path → fileState as JSON
+//	bucket "files": harness.Source.Key → fileState as JSON
 //
 // The database is open only during one read or one write, because other
 // processes import too.
@@ -32,20 +32,27 @@ type fileState struct {
 	Harness  string `json:"harness"`        // who wrote it
 	ID       string `json:"id,omitempty"`   // the session it holds
 	Skip     string `json:"skip,omitempty"` // why it holds none
+	Fail     string `json:"fail,omitempty"` // why it cannot be read, as long as it is as it is
 	Turns    int    `json:"turns,omitempty"`
 }
+
+// lasting reports whether a state says what will be true until the file changes.
+func (f fileState) lasting() bool { return f.ID != "" || f.Skip != "" || f.Fail != "" }
 
 const stateWait = 10 * time.Second
 
 var filesBucket = []byte("files")
 
-func (x *Indexer) state() state {
+func (x *Indexer) state() state { return state{x.statePath(".db")} }
+
+// statePath is a file for what is remembered about imports into this library.
+func (x *Indexer) statePath(ext string) string {
 	sum := sha256.Sum256([]byte(x.Library.Address()))
-	return state{filepath.Join(x.StateDir, hex.EncodeToString(sum[:6])+".db")}
+	return filepath.Join(x.StateDir, hex.EncodeToString(sum[:6])+ext)
 }
 
-// read calls fn with a function that looks a path up.
-func (s state) read(fn func(get func(path string) (fileState, bool))) error {
+// read calls fn with a function that looks a source up by its key.
+func (s state) read(fn func(get func(key string) (fileState, bool))) error {
 	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
 		fn(func(string) (fileState, bool) { return fileState{}, false })
 		return nil
@@ -57,12 +64,12 @@ func (s state) read(fn func(get func(path string) (fileState, bool))) error {
 	defer db.Close()
 	return db.View(func(tx *bolt.Tx) error {
 		b := tx.Bucket(filesBucket)
-		fn(func(path string) (fileState, bool) {
+		fn(func(key string) (fileState, bool) {
 			if b == nil {
 				return fileState{}, false
 			}
 			var f fileState
-			raw := b.Get([]byte(path))
+			raw := b.Get([]byte(key))
 			return f, raw != nil && json.Unmarshal(raw, &f) == nil
 		})
 		return nil

@@ -31,7 +31,7 @@ var ErrEmptyLibrary = errors.New("is its disk or bucket there? If the sessions a
 // one listing when there is nothing to do. A missing index is built, and a damaged
 // one built anew.
 func (x *Indexer) Sync(ctx context.Context, progress func(Progress)) (*SyncReport, error) {
-	return x.sync(ctx, 0, progress)
+	return x.sync(ctx, syncOptions{progress: progress})
 }
 
 // settled is the age at which Follow takes a card up: whoever wrote a younger one
@@ -41,10 +41,28 @@ const settled = 10 * time.Second
 // Follow is Sync for a process that does it now and then beside others: it leaves
 // alone what was written in the last seconds.
 func (x *Indexer) Follow(ctx context.Context) (*SyncReport, error) {
-	return x.sync(ctx, settled, nil)
+	return x.sync(ctx, syncOptions{age: settled})
 }
 
-func (x *Indexer) sync(ctx context.Context, age time.Duration, progress func(Progress)) (*SyncReport, error) {
+type syncOptions struct {
+	age      time.Duration     // of cards that are left alone: below it
+	cards    []library.CardRef // as they are listed just now; nil: to be listed
+	progress func(Progress)
+}
+
+// cards lists the library's cards.
+func (x *Indexer) cards(ctx context.Context) ([]library.CardRef, error) {
+	all := []library.CardRef{}
+	for ref, err := range x.Library.Cards(ctx) {
+		if err != nil {
+			return nil, err // an incomplete listing would look like removals
+		}
+		all = append(all, ref)
+	}
+	return all, nil
+}
+
+func (x *Indexer) sync(ctx context.Context, o syncOptions) (*SyncReport, error) {
 	start := time.Now()
 	rep := &SyncReport{Failures: []FileReason{}}
 	seen, err := x.Index.Seen(ctx)
@@ -53,17 +71,19 @@ func (x *Indexer) sync(ctx context.Context, age time.Duration, progress func(Pro
 		seen = map[string]string{}
 	case errors.Is(err, search.ErrDamaged):
 		x.Log.Warn("the index is damaged and is built anew", "err", err)
-		return x.Reindex(ctx, progress)
+		return x.Reindex(ctx, o.progress)
 	case err != nil:
 		return rep, err
 	}
-	var todo []library.CardRef
-	for ref, err := range x.Library.Cards(ctx) {
-		if err != nil {
-			return rep, err // an incomplete listing removes nothing
+	if o.cards == nil {
+		if o.cards, err = x.cards(ctx); err != nil {
+			return rep, err
 		}
-		rep.Sessions++
-		if seen[ref.ID] != ref.Version && (age == 0 || start.Sub(ref.Time) >= age) {
+	}
+	rep.Sessions = len(o.cards)
+	var todo []library.CardRef
+	for _, ref := range o.cards {
+		if seen[ref.ID] != ref.Version && (o.age == 0 || start.Sub(ref.Time) >= o.age) {
 			todo = append(todo, ref)
 		}
 		delete(seen, ref.ID)
@@ -77,7 +97,7 @@ func (x *Indexer) sync(ctx context.Context, age time.Duration, progress func(Pro
 		return rep, nil
 	}
 	w := x.Index.Writer()
-	err = x.putAll(ctx, w, todo, rep, progress)
+	err = x.putAll(ctx, w, todo, rep, o.progress)
 	for id := range seen {
 		if err == nil {
 			err = w.Delete(ctx, id)
@@ -94,15 +114,12 @@ func (x *Indexer) sync(ctx context.Context, age time.Duration, progress func(Pro
 func (x *Indexer) Reindex(ctx context.Context, progress func(Progress)) (*SyncReport, error) {
 	start := time.Now()
 	rep := &SyncReport{Failures: []FileReason{}}
-	var all []library.CardRef
-	for ref, err := range x.Library.Cards(ctx) {
-		if err != nil {
-			return rep, err
-		}
-		rep.Sessions++
-		all = append(all, ref)
+	all, err := x.cards(ctx)
+	if err != nil {
+		return rep, err
 	}
-	err := x.Index.Rebuild(ctx, func(w *search.Writer) error {
+	rep.Sessions = len(all)
+	err = x.Index.Rebuild(ctx, func(w *search.Writer) error {
 		return x.putAll(ctx, w, all, rep, progress)
 	})
 	rep.TookMS = time.Since(start).Milliseconds()

@@ -129,13 +129,6 @@ func (x *Indexer) claims(p string, o ImportOptions) bool {
 	return false
 }
 
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
-}
-
 // tree watches folders and all folders below them.
 type tree struct {
 	roots []string

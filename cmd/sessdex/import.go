@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,7 +64,7 @@ Exit code 1 means that some files failed; the rest was imported.`,
 					return err
 				}
 			}
-			return a.printReport(rep, dry, len(paths) == 0)
+			return a.printReport(rep, dry)
 		},
 	}
 	f := c.Flags()
@@ -92,96 +91,6 @@ func knownHarnesses(names []string) error {
 		}
 	}
 	return nil
-}
-
-// importReport is the JSON of an import.
-type importReport struct {
-	SchemaVersion int  `json:"schema_version"`
-	DryRun        bool `json:"dry_run,omitempty"`
-	*indexer.Report
-}
-
-func (a *app) printReport(rep *indexer.Report, dry, discovered bool) error {
-	if a.json {
-		if err := a.printJSON(importReport{serve.SchemaVersion, dry, rep}); err != nil {
-			return err
-		}
-	} else {
-		a.sayReport(rep, dry, discovered)
-	}
-	if rep.Failed() > 0 {
-		return errSome
-	}
-	return nil
-}
-
-func (a *app) sayReport(rep *indexer.Report, dry, discovered bool) {
-	if len(rep.Sources) == 0 && discovered {
-		fmt.Fprintf(a.out, "No sessions found: looked for those of %s.\n", strings.Join(indexer.Harnesses(), ", "))
-	}
-	for _, s := range rep.Sources {
-		fmt.Fprintf(a.out, "%s  %s\n", s.Harness, a.style().dim(line(s.Root, 4096)))
-		parts := []string{count(s.Files, "file"), count(s.Sessions, "session"), count(s.Turns, "turn"),
-			fmt.Sprintf("%d new", s.New), fmt.Sprintf("%d changed", s.Changed), fmt.Sprintf("%d unchanged", s.Unchanged)}
-		if s.Skipped > 0 {
-			parts = append(parts, fmt.Sprintf("%d skipped", s.Skipped))
-		}
-		if s.Failed > 0 {
-			parts = append(parts, fmt.Sprintf("%d failed", s.Failed))
-		}
-		fmt.Fprintf(a.out, "  %s\n", strings.Join(parts, ", "))
-		if s.BadLines > 0 {
-			fmt.Fprintf(a.out, "  %s could not be read\n", count(s.BadLines, "line"))
-		}
-		if len(s.Unknown) > 0 {
-			fmt.Fprintf(a.out, "  records this version does not know: %s\n", tally(s.Unknown))
-		}
-	}
-	if byReason := reasons(rep.Skips); len(byReason) > 0 {
-		fmt.Fprintf(a.out, "skipped: %s\n", tally(byReason))
-	}
-	a.sayFailures("import", rep.Failures)
-	if len(rep.Secrets) > 0 {
-		fmt.Fprintf(a.out, "secrets removed: %s\n", tally(rep.Secrets))
-	}
-	if rep.Synced > 0 {
-		fmt.Fprintf(a.out, "%s taken from the library into the index\n", count(rep.Synced, "session"))
-	}
-	verb := "done"
-	if dry {
-		verb = "nothing stored (--dry-run)"
-	}
-	fmt.Fprintf(a.out, "%s in %.1f s\n", verb, float64(rep.TookMS)/1000)
-}
-
-// sayFailures names on stderr what could not be done, and why.
-func (a *app) sayFailures(what string, list []indexer.FileReason) {
-	for _, f := range list {
-		fmt.Fprintf(a.errOut, "sessdex: %s %s: %s\n", what, line(f.Path, 4096), line(f.Reason, 500))
-	}
-}
-
-func reasons(list []indexer.FileReason) map[string]int {
-	n := map[string]int{}
-	for _, f := range list {
-		n[f.Reason]++
-	}
-	return n
-}
-
-// tally lists names with counts, most first.
-func tally(n map[string]int) string {
-	names := make([]string, 0, len(n))
-	for k := range n {
-		names = append(names, k)
-	}
-	sort.Slice(names, func(i, j int) bool {
-		return n[names[i]] > n[names[j]] || n[names[i]] == n[names[j]] && names[i] < names[j]
-	})
-	for i, k := range names {
-		names[i] = fmt.Sprintf("%s (%d)", line(k, 80), n[k])
-	}
-	return strings.Join(names, ", ")
 }
 
 // watch imports until stopped, with a line for every import that did something.
