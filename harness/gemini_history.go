@@ -71,7 +71,7 @@ func (p *geminiParser) takeBack(from int) {
 // history; when the history was compressed into a summary; when outputs in it were
 // masked; and when a session begins or goes on. Some of these write every message
 // under a new id, first as a record and then in the list. The list that follows the
-// facts takes nothing back: going on begins with an empty one.
+// facts takes nothing back that stood before them: going on begins with an empty one.
 func (p *geminiParser) replace(list gjson.Result) {
 	before := p.live
 	p.live = nil
@@ -109,9 +109,9 @@ func (p *geminiParser) replace(list gjson.Result) {
 		}
 	}
 	for _, m := range gone {
-		m.undone = m.at > last && !summary && !p.begun
+		m.undone = m.at > last && !summary && m.at >= p.held
 	}
-	p.begun = false
+	p.held = 0
 }
 
 // fold finds the messages that are copies of gone ones. The gone one is the message:

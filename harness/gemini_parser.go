@@ -31,7 +31,7 @@ type geminiParser struct {
 	started  time.Time        // of the session itself, by its facts
 	imported bool             // begun from another session's file
 	lists    int              // how many lists replaced the live messages
-	begun    bool             // the facts were written anew, and no list since
+	held     int              // how many messages were there when the facts were written anew, and no list since
 	calls    map[string]int   // call id → its turn, while turns are made
 	open     map[int]bool     // tool turns that have no result yet
 	unnamed  map[string][]int // tool → its turns without an id, for results without one
@@ -131,7 +131,7 @@ func (p *geminiParser) record(r gjson.Result) {
 // files make one session the next one's messages follow.
 func (p *geminiParser) session(r gjson.Result) {
 	p.facts(r)
-	p.begun = true
+	p.held = len(p.messages)
 	r.Get("messages").ForEach(func(_, m gjson.Result) bool {
 		if !gjson.Valid(m.Raw) {
 			return false
