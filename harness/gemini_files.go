@@ -130,7 +130,7 @@ func geminiSource(parts []string) (Source, error) {
 		}
 		dir := filepath.Dir(parts[0])
 		if found := partsOf(dir, names, func(string) int64 { return 0 }); len(found) > 1 {
-			return partsSource(geminiName, dir, names[0], found), nil
+			return partsSource(partHead{Harness: geminiName}, dir, names[0], found), nil
 		}
 	}
 	return fileSource(parts[0], nil)

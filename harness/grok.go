@@ -91,7 +91,8 @@ func grokGroup(file string) Group {
 			return Group{
 				Carrier: filepath.Join(dir, carrier),
 				Sources: func() ([]Source, error) {
-					return []Source{partsSource(grokName, dir, carrier, parts)}, nil
+					head := partHead{Harness: grokName, Parent: grokParent(dir)}
+					return []Source{partsSource(head, dir, carrier, parts)}, nil
 				},
 			}
 		}

@@ -24,9 +24,10 @@ type grokParser struct {
 	skip    bool         // the chat history repeats what the updates said
 	summary bytes.Buffer // of summary.json
 
-	id  string // the session's, by its updates
-	log grokLog
-	row grokRows
+	id     string // the session's, by its updates
+	parent string // who started it, by the document
+	log    grokLog
+	row    grokRows
 
 	thinking []string // thought since the last turn, for the next one
 	calls    []*grokCall
@@ -47,10 +48,10 @@ func newGrokParser(src Source) *grokParser {
 // Line implements [Parser].
 func (p *grokParser) Line(line []byte) {
 	line = bytes.TrimRight(line, "\r\n")
-	if _, name, ok := readPartHeader(line); ok {
+	if head, ok := readPartHead(line); ok {
 		p.flush()
-		p.part, p.folder = name, true
-		p.skip = name == grokChat && len(p.b.turns) > 0
+		p.part, p.folder, p.parent = head.Name, true, codexText(head.Parent)
+		p.skip = p.part == grokChat && len(p.b.turns) > 0
 		return
 	}
 	trimmed := bytes.TrimSpace(line)
@@ -194,6 +195,9 @@ func (p *grokParser) lineage(s gjson.Result) {
 	sub := strings.HasPrefix(kind, "subagent")
 	if m.Subagent = sub; s.Get("hidden").Exists() {
 		m.Subagent = s.Get("hidden").Bool()
+	}
+	if parent == "" && sub {
+		parent = p.parent
 	}
 	if sub {
 		m.Parent, m.Agent = parent, codexText(s.Get("agent_name").String())

@@ -182,7 +182,7 @@ func FuzzGrok(f *testing.F) {
 		for _, file := range ar.Files {
 			if file.Name != "want" {
 				f.Add(file.Data)
-				f.Add(append(partHeader(grokName, filepath.Base(file.Name)), file.Data...))
+				f.Add(append(partHead{Harness: grokName, Name: filepath.Base(file.Name)}.line(), file.Data...))
 			}
 		}
 	}

@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // A session that is several files becomes one document, the canonical one: the
@@ -21,7 +19,8 @@ import (
 //
 //	{"sessdex_part":{"harness":"grok-build","name":"updates.jsonl"}}
 //
-// with the file's name inside the session's folder. What is appended to comes
+// with the file's name inside the session's folder, and "parent" where only another
+// session's files say which one started this one. What is appended to comes
 // first, what is rewritten last, so that two versions of a session begin alike. A
 // line of a file that looks like such a header is indented by one space, which is
 // the same JSON: only the document's own headers begin at the margin.
@@ -52,23 +51,34 @@ func partsOf(dir string, names []string, limit func(name string) int64) []part {
 	return out
 }
 
+// A partHead is what a header says.
+type partHead struct {
+	Harness string `json:"harness"`
+	Name    string `json:"name"`
+	Parent  string `json:"parent,omitempty"` // native id of the session that started this one
+}
+
 // partsSource is the source of a session whose files are parts, carrier among them.
-func partsSource(harness, dir, carrier string, parts []part) Source {
+// head has what is the same in each header.
+func partsSource(head partHead, dir, carrier string, parts []part) Source {
 	src := Source{Path: filepath.Join(dir, carrier)}
-	stamps := make([]string, len(parts))
+	stamps := make([]string, len(parts), len(parts)+1)
 	for i, p := range parts {
 		src.Size += p.size
 		stamps[i] = p.info
 	}
+	if head.Parent != "" {
+		stamps = append(stamps, head.Parent)
+	}
 	src.Stamp = strings.Join(stamps, " ")
-	src.Open = func() (io.ReadCloser, error) { return openParts(harness, dir, parts) }
+	src.Open = func() (io.ReadCloser, error) { return openParts(head, dir, parts) }
 	return src
 }
 
 // openParts streams the canonical document. Each file is open only while it is
 // read; one that went away meanwhile is passed over, except when none is left.
-func openParts(harness, dir string, parts []part) (io.ReadCloser, error) {
-	r := &partsReader{dir: dir, harness: harness, left: parts}
+func openParts(head partHead, dir string, parts []part) (io.ReadCloser, error) {
+	r := &partsReader{dir: dir, head: head, left: parts}
 	if err := r.next(); err != nil && err != io.EOF {
 		return nil, err
 	}
@@ -79,8 +89,9 @@ func openParts(harness, dir string, parts []part) (io.ReadCloser, error) {
 }
 
 type partsReader struct {
-	dir, harness string
-	left         []part
+	dir  string
+	head partHead
+	left []part
 
 	file    *os.File // the part being read
 	in      *bufio.Reader
@@ -104,7 +115,8 @@ func (r *partsReader) next() error {
 		if bom, _ := r.in.Peek(3); string(bom) == "\xef\xbb\xbf" {
 			r.in.Discard(3)
 		}
-		r.pending = append(r.pending, partHeader(r.harness, p.name)...)
+		r.head.Name = p.name
+		r.pending = append(r.pending, r.head.line()...)
 		return nil
 	}
 	return io.EOF
@@ -158,19 +170,22 @@ func (r *partsReader) Close() error {
 	return err
 }
 
-func partHeader(harness, name string) []byte {
-	line, _ := json.Marshal(map[string]any{"sessdex_part": map[string]string{"harness": harness, "name": name}})
+// line is the header as it stands in the document.
+func (h partHead) line() []byte {
+	line, _ := json.Marshal(map[string]partHead{"sessdex_part": h})
 	return append(line, '\n')
 }
 
-// readPartHeader reads a line that begins a part.
-func readPartHeader(line []byte) (harness, name string, ok bool) {
-	if !bytes.HasPrefix(line, []byte(partPrefix)) || len(line) > 4<<10 || !gjson.ValidBytes(line) {
-		return "", "", false
+// readPartHead reads a line that begins a part.
+func readPartHead(line []byte) (head partHead, ok bool) {
+	if !bytes.HasPrefix(line, []byte(partPrefix)) || len(line) > 4<<10 {
+		return head, false
 	}
-	p := gjson.GetBytes(line, "sessdex_part")
-	name = p.Get("name").Str
-	return p.Get("harness").Str, name, name != ""
+	var doc struct {
+		Part partHead `json:"sessdex_part"`
+	}
+	err := json.Unmarshal(line, &doc)
+	return doc.Part, err == nil && doc.Part.Name != ""
 }
 
 // ErrNotParts means that a transcript is no document of several files, or names a
@@ -205,7 +220,8 @@ func SplitParts(doc io.Reader, allowed []string, create func(name string) (io.Wr
 		if err != nil {
 			return err
 		}
-		if _, name, ok := readPartHeader(line); ok {
+		if head, ok := readPartHead(line); ok {
+			name := head.Name
 			if !slices.Contains(allowed, name) || strings.ContainsAny(name, `/\`) || slices.Contains(done, name) {
 				return fmt.Errorf("part %q: %w", name, ErrNotParts)
 			}

@@ -47,7 +47,7 @@ func TestPartsRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{"a.jsonl", "b.jsonl", "c.json"}
 	line := rapid.OneOf(
-		rapid.SampledFrom([]string{"", "{}", partPrefix + `{"name":"c.json"}}`, strings.TrimSpace(string(partHeader("h", "b.jsonl"))),
+		rapid.SampledFrom([]string{"", "{}", partPrefix + `{"name":"c.json"}}`, strings.TrimSpace(string(partHead{Harness: "h", Name: "b.jsonl"}.line())),
 			strings.Repeat("x", 70<<10), partPrefix}),
 		rapid.StringMatching(`[a-z{}"\r ]{0,12}`),
 	)
@@ -68,7 +68,7 @@ func TestPartsRoundTrip(t *testing.T) {
 			want[name] = text
 		}
 		parts := partsOf(dir, names, noLimit)
-		src := partsSource("h", dir, "a.jsonl", parts)
+		src := partsSource(partHead{Harness: "h"}, dir, "a.jsonl", parts)
 		r, err := src.Open()
 		if len(want) == 0 {
 			if err == nil {
@@ -95,7 +95,7 @@ func TestPartsRoundTrip(t *testing.T) {
 }
 
 func TestSplitPartsRefuses(t *testing.T) {
-	head := func(name string) string { return string(partHeader("h", name)) }
+	head := func(name string) string { return string(partHead{Harness: "h", Name: name}.line()) }
 	for _, c := range []struct{ name, doc string }{
 		{"nothing", ""},
 		{"no header", "{}\n"},
@@ -132,13 +132,13 @@ func TestPartsOf(t *testing.T) {
 	}
 	names := []string{"b.json", "a.jsonl", "folder", "link.json", "gone.json"}
 	parts := partsOf(dir, names, func(name string) int64 { return map[string]int64{"b.json": 4}[name] })
-	r, err := openParts("h", dir, parts)
+	r, err := openParts(partHead{Harness: "h"}, dir, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	doc, err := io.ReadAll(r)
-	if want := string(partHeader("h", "a.jsonl")) + "{\"n\":1}\n"; string(doc) != want || err != nil {
+	if want := string(partHead{Harness: "h", Name: "a.jsonl"}.line()) + "{\"n\":1}\n"; string(doc) != want || err != nil {
 		t.Errorf("got %q, %v", doc, err)
 	}
 }
@@ -148,12 +148,12 @@ func TestPartsSource(t *testing.T) {
 	dir := t.TempDir()
 	writeTree(t, dir, map[string]string{"a": "{}\n", "b": "{}\n"})
 	names := []string{"a", "b"}
-	before := partsSource("h", dir, "a", partsOf(dir, names, noLimit))
+	before := partsSource(partHead{Harness: "h"}, dir, "a", partsOf(dir, names, noLimit))
 	if before.Size != 6 || before.Path != filepath.Join(dir, "a") {
 		t.Errorf("%d bytes at %s", before.Size, before.Path)
 	}
 	writeTree(t, dir, map[string]string{"b": "{}\n{}\n"})
-	if after := partsSource("h", dir, "a", partsOf(dir, names, noLimit)); after.Stamp == before.Stamp {
+	if after := partsSource(partHead{Harness: "h"}, dir, "a", partsOf(dir, names, noLimit)); after.Stamp == before.Stamp {
 		t.Error("the stamp did not change with the second part")
 	}
 	os.Remove(filepath.Join(dir, "a"))
@@ -169,7 +169,7 @@ func TestPartsSource(t *testing.T) {
 }
 
 func FuzzSplitParts(f *testing.F) {
-	f.Add([]byte(string(partHeader("h", "a.json")) + "{}\n" + string(partHeader("h", "b.json"))))
+	f.Add([]byte(string(partHead{Harness: "h", Name: "a.json"}.line()) + "{}\n" + string(partHead{Harness: "h", Name: "b.json"}.line())))
 	f.Add([]byte(partPrefix + `{"name":"../../etc/passwd"}}` + "\nroot"))
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		files, _ := splitAll(bytes.NewReader(doc), "a.json", "b.json")
