@@ -33,6 +33,7 @@ import (
 // app is one run of the program: its surroundings, the flags that every command
 // has, and what the commands share once it is needed.
 type app struct {
+	args        []string // as the program was called
 	getenv      func(string) string
 	in          io.Reader
 	out, errOut io.Writer

@@ -17,13 +17,17 @@ import (
 func (a *app) importCommand() *cobra.Command {
 	var home string
 	var only []string
-	var watch, dry bool
+	var watch, dry, background bool
 	c := &cobra.Command{
 		Use:   "import [PATH…]",
 		Short: "Bring sessions in: this machine's, or the given files and folders",
 		Long: `Import finds the sessions of every coding agent on this machine, or takes the
 given files and folders, removes secrets, stores them and makes them searchable.
 Files that did not change since the last import are not read again.
+
+With --background it returns at once and prints nothing: what the import says goes to
+imports/background.log in the data folder, which holds the last one's words. It is
+how agents call it when a session ends.
 
 Exit code 1 means that some files failed; the rest was imported.`,
 		Example: `  sessdex import
@@ -40,8 +44,14 @@ Exit code 1 means that some files failed; the rest was imported.`,
 			if watch && (dry || a.json) {
 				return usagef("--watch goes neither with --dry-run nor with --json")
 			}
+			if background && (watch || a.json) {
+				return usagef("--background goes neither with --watch nor with --json")
+			}
 			if err := isFolder(home); err != nil {
 				return err
+			}
+			if background {
+				return a.inBackground()
 			}
 			s, err := a.ready(c.Context())
 			if err != nil {
@@ -72,6 +82,7 @@ Exit code 1 means that some files failed; the rest was imported.`,
 	f.StringSliceVar(&only, "harness", nil, "only these harnesses: "+strings.Join(indexer.Harnesses(), ", "))
 	f.BoolVar(&watch, "watch", false, "go on importing what changes, until stopped")
 	f.BoolVar(&dry, "dry-run", false, "read everything, store nothing")
+	f.BoolVar(&background, "background", false, "return at once and go on without a terminal")
 	_ = c.RegisterFlagCompletionFunc("harness", cobra.FixedCompletions(indexer.Harnesses(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

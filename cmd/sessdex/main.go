@@ -35,7 +35,7 @@ func main() {
 
 // run is the whole program with its surroundings passed in.
 func run(ctx context.Context, args []string, getenv func(string) string, in io.Reader, out, errOut io.Writer) int {
-	a := &app{getenv: getenv, in: in, out: out, errOut: errOut}
+	a := &app{args: args, getenv: getenv, in: in, out: out, errOut: errOut}
 	root := a.command()
 	root.SetArgs(escapeDashes(args))
 	root.SetIn(in)
