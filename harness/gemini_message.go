@@ -38,8 +38,8 @@ func (p *geminiParser) read(r gjson.Result, id string) geminiContent {
 	switch {
 	case kind == "user":
 		p.readUser(&c, r, id)
-	case kind == "gemini", !geminiTypes[kind] && (calls.IsArray() || r.Get("model").Exists()):
-		readGemini(&c, r, id) // a fork of the harness may name its model otherwise
+	case kind == "gemini", kind == "model", !geminiTypes[kind] && (calls.IsArray() || r.Get("model").Exists()):
+		readGemini(&c, r, id) // other writers and forks of the harness name the model otherwise
 		for _, t := range c.turns {
 			if t.Ref != "" && t.Output != "" && t.Role == session.Tool {
 				p.answered[t.Ref] = true

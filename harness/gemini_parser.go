@@ -93,7 +93,7 @@ func (p *geminiParser) collect(line []byte) bool {
 func (p *geminiParser) endDocument() {
 	text := p.doc.String()
 	p.doc, p.inDoc = strings.Builder{}, false
-	if tooDeep([]byte(text)) {
+	if tooDeep(text) {
 		p.b.meta.BadLines++
 		return
 	}

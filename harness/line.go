@@ -111,7 +111,7 @@ const maxDepth = 10_000
 
 // tooDeep reports nesting beyond maxDepth. It looks at long lines only, since
 // every level takes a byte and the stack holds far more than those of a short line.
-func tooDeep(line []byte) bool {
+func tooDeep[T string | []byte](line T) bool {
 	if len(line) < 128<<10 {
 		return false
 	}
