@@ -43,6 +43,7 @@ var GeminiCLI = &Harness{
 		}
 		return Command{Argv: []string{"gemini", "--resume", id}, Dir: m.Dir}
 	},
+	Restore: geminiRestore,
 	Start: func(dir, prompt string) Command {
 		// In one word, since a prompt may begin with a dash.
 		return Command{Argv: []string{"gemini", "--prompt-interactive=" + escapeMentions(prompt)}, Dir: dir}

@@ -36,6 +36,7 @@ var GrokBuild = &Harness{
 	Resume: func(m *session.Meta) Command {
 		return Command{Argv: []string{"grok", "--resume", m.NativeID}, Dir: m.Dir}
 	},
+	Restore: grokRestore,
 	Start: func(dir, prompt string) Command {
 		if strings.HasPrefix(prompt, "-") { // it would be read as an option
 			prompt = " " + prompt

@@ -46,8 +46,12 @@ type File struct {
 	Write func(io.Writer) error
 }
 
-// ErrOldShape means that today's harness does not read the transcript any more.
-var ErrOldShape = errors.New("its transcript is of a shape that the harness does not read any more")
+// ErrUnresumable means that a harness would not go on with the transcript, wherever it
+// stood. What wraps it says why.
+var ErrUnresumable = errors.New("its agent cannot go on with it")
+
+// errNoDir is about sessions of harnesses that keep them by folder.
+var errNoDir = fmt.Errorf("%w: nothing tells in which folder it was held", ErrUnresumable)
 
 // PlainID reports whether a harness's id can stand in a command and in the name of
 // a file: an id is whatever a transcript says, one that begins with a dash would be
@@ -155,6 +159,17 @@ func plainName(s string) bool {
 // noHome means that nothing tells where the harness keeps its sessions.
 func noHome(harness string) error {
 	return fmt.Errorf("there is no home folder in which %s would look for it", harness)
+}
+
+// textFile is a small file of one line without its newline.
+func textFile(path, text string) File {
+	return File{path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }}
+}
+
+// lastStep is the last component of a path of any system.
+func lastStep(p string) string {
+	p = strings.TrimRight(strings.ReplaceAll(p, `\`, "/"), "/")
+	return p[strings.LastIndexByte(p, '/')+1:]
 }
 
 // mention is an at sign that a harness may take for the beginning of a file's name.

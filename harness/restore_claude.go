@@ -32,6 +32,9 @@ func claudeRestore(env Env, s Stored) (Layout, error) {
 			}
 		}
 	}
+	if s.Dir == "" {
+		return Layout{}, errNoDir
+	}
 	return Layout{Files: []File{{filepath.Join(roots[0], claudeSlug(s.Dir), name), verbatim(s)}}}, nil
 }
 

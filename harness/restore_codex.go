@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,7 +42,7 @@ func codexRestore(env Env, s Stored) (Layout, error) {
 	}
 	payload := gjson.GetBytes(head, "payload")
 	if !payload.IsObject() {
-		return Layout{}, ErrOldShape
+		return Layout{}, fmt.Errorf("%w: Codex reads no rollout from before September 2025 any more", ErrUnresumable)
 	}
 	l := Layout{Files: []File{{filepath.Join(sessions, codexPlace(s)), verbatim(s)}}}
 	if base := payload.Get("history_base.thread_id").String(); base != "" {
@@ -71,8 +72,7 @@ var codexName8601 = regexp.MustCompile(`^rollout-(\d{4})-(\d\d)-(\d\d)T\d\d-\d\d
 // codexPlace is the rollout's place below sessions: where it was, else one made
 // from its start in local time, as Codex does it.
 func codexPlace(s Stored) string {
-	parts := strings.Split(strings.ReplaceAll(s.Path, `\`, "/"), "/")
-	name := strings.TrimSuffix(parts[len(parts)-1], ".zst")
+	name := strings.TrimSuffix(lastStep(s.Path), ".zst")
 	at := codexName8601.FindStringSubmatch(name)
 	if at == nil || !strings.HasSuffix(name, "-"+s.Meta.NativeID+".jsonl") || !plainName(name) {
 		start := s.Meta.Start

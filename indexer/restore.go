@@ -22,8 +22,9 @@ type Restored struct {
 	Ran   []Command // commands of the harness's that were needed; never nil
 }
 
-// ErrOldShape means that a session's harness does not read its transcript any more.
-var ErrOldShape = harness.ErrOldShape
+// ErrUnresumable means that a session's harness would not go on with it, wherever its
+// files stood.
+var ErrUnresumable = harness.ErrUnresumable
 
 // Restore sees to it that the harness of sessions finds them on this machine: what
 // is there stays as it is, and what is not is laid out from the library, for all of

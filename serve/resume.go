@@ -90,8 +90,8 @@ func (s *Service) goOn(ctx context.Context, card *session.Card, req ResumeReques
 		}
 	}
 	done, err := s.Indexer.Restore(ctx, cards, cmp.Or(dir, cmd.Dir), req.DryRun)
-	if errors.Is(err, indexer.ErrOldShape) {
-		return usage("%s does not read transcripts as old as that of session %s any more: go on with `sessdex resume %s --in %s`", card.Harness, card.ID, card.ID, card.Harness)
+	if errors.Is(err, indexer.ErrUnresumable) {
+		return usage("%v: hand its work to a new session with `sessdex resume %s --in %s`", err, card.ID, card.Harness)
 	}
 	out.Restored, out.Ran = done.Files, done.Ran
 	return err
