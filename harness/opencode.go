@@ -32,6 +32,7 @@ var OpenCode = &Harness{
 	Resume: func(m *session.Meta) Command {
 		return Command{Argv: []string{"opencode", "-s", m.NativeID}, Dir: m.Dir}
 	},
+	Restore: openCodeRestore,
 	Start: func(dir, prompt string) Command {
 		return Command{Argv: []string{"opencode", "--prompt", prompt}, Dir: dir}
 	},

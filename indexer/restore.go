@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sessdex/harness"
@@ -96,6 +97,9 @@ func (r *restorer) restore(ctx context.Context, card *session.Card) error {
 func (r *restorer) lay(ctx context.Context, l harness.Layout) error {
 	if l.Run == nil {
 		for _, f := range l.Files {
+			if slices.Contains(r.out.Files, f.Path) {
+				continue // another session of the same folder brought it
+			}
 			if !r.dry {
 				if err := makeFile(f); err != nil {
 					return err
