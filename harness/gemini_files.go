@@ -65,7 +65,7 @@ func geminiSiblings(file string) []string {
 	var parts []string
 	for _, n := range names {
 		part := filepath.Join(filepath.Dir(file), n)
-		if part == file || geminiFileID(part) == own {
+		if part == file || own != "" && geminiFileID(part) == own {
 			parts = append(parts, part)
 		}
 	}
@@ -83,9 +83,13 @@ func geminiNameKey(name string) string {
 	return stem
 }
 
-// geminiFileID reads the session's id from the head of a file, "" where it is not.
+// geminiFileID reads the session's id from the head of a file, "" where that is not
+// Gemini's or is damaged.
 func geminiFileID(file string) string {
-	return keep(gjson.Get(geminiHead(file), "sessionId").String())
+	if facts := gjson.Parse(geminiHead(file)); geminiFacts(facts) {
+		return keep(facts.Get("sessionId").Str)
+	}
+	return ""
 }
 
 // geminiHead is the beginning of a file, "" where it cannot be read.

@@ -218,6 +218,14 @@ func TestGeminiGroupLeavesOthersAlone(t *testing.T) {
 			t.Errorf("Group(%q) is carried by %q", path, g.Carrier)
 		}
 	}
+	other := t.TempDir()
+	writeTree(t, other, map[string]string{"chats/a.json": `{"sessionId":"x"}`, "chats/a.jsonl": `{"sessionId":"x"}`})
+	for _, name := range []string{"a.json", "a.jsonl"} {
+		path := filepath.Join(other, "chats", name)
+		if g := GeminiCLI.Group(path); g.Carrier != path {
+			t.Errorf("another's %s is carried by %q", name, g.Carrier)
+		}
+	}
 	gone := filepath.Join(t.TempDir(), "chats", "session-2026-03-01T08-00-aaaaaaaa.jsonl")
 	if srcs, carrier, err := Sources(gone); carrier != gone || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Sources of a missing file = %v, %q, %v", srcs, carrier, err)
