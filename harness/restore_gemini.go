@@ -79,7 +79,7 @@ func geminiNames(s Stored) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, first, ok := readPartHeader(head); ok {
+	if first, ok := readPartHead(head); ok {
 		var names []string
 		r, err := s.Open()
 		if err != nil {
@@ -93,7 +93,8 @@ func geminiNames(s Stored) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			if _, name, ok := readPartHeader(line); ok {
+			if part, ok := readPartHead(line); ok {
+				name := part.Name
 				if !allowed(name) || slices.Contains(names, name) {
 					return nil, fmt.Errorf("part %q: %w", name, ErrNotParts)
 				}
@@ -101,7 +102,7 @@ func geminiNames(s Stored) ([]string, error) {
 			}
 		}
 		if len(names) == 1 { // verbatim would keep the header
-			return nil, fmt.Errorf("part %q alone: %w", first, ErrNotParts)
+			return nil, fmt.Errorf("part %q alone: %w", first.Name, ErrNotParts)
 		}
 		return names, nil
 	}
