@@ -100,8 +100,8 @@ func (s *sink) take(ctx context.Context, f imported) error {
 	st := fileState{Stamp: f.src.Stamp, Revision: s.revision, Harness: f.harness}
 	row, asked := s.rep.file(f.src, f.harness), s.asked[f.src.Path]
 	if f.err == nil {
-		st.ID, st.Turns = f.saved.Card.ID, f.reading.meta.Turns.Less(f.reading.meta.Inherited).Total()
-		row.session(f.saved.Outcome, st.Turns)
+		st.ID, st.Turns = f.saved.Card.ID, ownTurns(f.saved.Card)
+		s.rep.session(row, f.saved.Outcome, st.ID, st.Turns)
 		s.rep.tally(row, f.reading)
 		if err := s.index(ctx, f); err != nil {
 			return err
@@ -138,7 +138,8 @@ func (s *sink) index(ctx context.Context, f imported) error {
 	return s.w.Put(ctx, search.Document{Card: f.saved.Card, CardVersion: f.saved.CardVersion, Turns: f.reading.turns})
 }
 
-// flush writes what was done so far: first the index, then that it was done.
+// flush writes what was done so far: first the index, then what that tells of
+// sessions that are copies of each other, then that it was done.
 func (s *sink) flush(ctx context.Context) error {
 	if s.o.DryRun {
 		return nil
@@ -146,9 +147,14 @@ func (s *sink) flush(ctx context.Context) error {
 	if err := s.w.Flush(ctx); err != nil {
 		return err
 	}
-	s.flushed = time.Now()
-	err := s.x.state().write(s.states)
+	own, err := s.x.relate(ctx, s.w, idsOf(s.states))
+	if err != nil {
+		return err
+	}
+	s.rep.recount(own)
+	err = cmp.Or(s.x.state().write(s.states), s.x.state().recount(own))
 	clear(s.states)
+	s.flushed = time.Now()
 	return err
 }
 

@@ -82,6 +82,9 @@ func (x *Indexer) importOnce(ctx context.Context, o ImportOptions) (rep *Report,
 	if err != nil {
 		return rep, nil, err
 	}
+	if err := x.relateSynced(ctx, synced, rep); err != nil {
+		return rep, nil, err
+	}
 	rep.Synced = synced.Changed
 	rep.Failures = append(rep.Failures, synced.Failures...)
 	for _, f := range synced.Failures {
@@ -122,7 +125,7 @@ func (x *Indexer) changed(found []harness.Source, asked map[string]bool, known f
 			case was.Fail != "":
 				rep.fail(rep.file(src, was.Harness), src.Key(), was.Fail)
 			case known(was.ID):
-				rep.file(src, was.Harness).session(library.Unchanged, was.Turns)
+				rep.session(rep.file(src, was.Harness), library.Unchanged, was.ID, was.Turns)
 			default:
 				todo = append(todo, src) // the bucket lost it, or is another one
 			}

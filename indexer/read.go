@@ -209,14 +209,18 @@ func (x *Indexer) Publish(ctx context.Context, raw []byte, p Published) (library
 	}
 	slices.Sort(r.card.PeopleTags)
 	r.card.PeopleTags = slices.Compact(r.card.PeopleTags)
-	if p.Parent != "" {
+	if p.Parent != "" && r.card.Inherited == (session.Counts{}) { // what the transcript copies, it tells better
 		r.card.ForkedFrom = p.Parent
 	}
 	saved, err := x.Library.Save(ctx, r.draft, r.card)
 	if err != nil {
 		return saved, err
 	}
-	return saved, x.Refresh(ctx, saved.Card.ID)
+	if err := x.Refresh(ctx, saved.Card.ID); err != nil {
+		return saved, err
+	}
+	_, err = x.relateNow(ctx, []string{saved.Card.ID})
+	return saved, err
 }
 
 // Refresh puts one session's present state from the bucket into the index.

@@ -20,6 +20,9 @@ type Report struct {
 	Parsed   int             `json:"parsed"`   // transcripts that were read; 0 when nothing changed
 	Synced   int             `json:"synced"`   // sessions taken from the bucket that the index had not seen
 	TookMS   int64           `json:"took_ms"`
+
+	rows map[string]*SourceReport // session: where its turns are counted, once
+	own  map[string]int           // session: turns of its own
 }
 
 // SourceReport is what happened to the files of one harness under one root.
@@ -39,7 +42,7 @@ type SourceReport struct {
 	Failed    int            `json:"failed"`
 	Skips     map[string]int `json:"skip_reasons"`    // of Skipped; never nil
 	Fails     map[string]int `json:"fail_reasons"`    // of Failed; never nil
-	Turns     int            `json:"turns"`           // of all sessions counted, those inherited from another aside
+	Turns     int            `json:"turns"`           // of all sessions counted; what several files or sessions hold counts once
 	Bytes     int64          `json:"bytes"`           // on disk
 	Unknown   map[string]int `json:"unknown_records"` // record types not known, with counts, of files read now; never nil
 	BadLines  int            `json:"bad_lines"`       // of files read now
@@ -81,6 +84,7 @@ func newReport() *Report {
 	return &Report{
 		Sources: []*SourceReport{}, Absent: []AbsentRoot{},
 		Failures: []FileReason{}, Skips: []FileReason{}, Secrets: map[string]int{},
+		rows: map[string]*SourceReport{}, own: map[string]int{},
 	}
 }
 
@@ -125,9 +129,14 @@ func (r *Report) refuse(s *SourceReport, path string, err error, asked bool) {
 	r.fail(s, path, reason(err, path, asked))
 }
 
-func (s *SourceReport) session(o library.Outcome, turns int) {
+// session accounts for a file that holds a session. Turns are those of the session, not
+// of the file: of a session that stands in several files they count once.
+func (r *Report) session(s *SourceReport, o library.Outcome, id string, turns int) {
+	if was := r.rows[id]; was == nil || compareRows(s, was) < 0 {
+		r.rows[id] = s
+	}
+	r.own[id] = turns
 	s.Sessions++
-	s.Turns += turns
 	switch o {
 	case library.Created:
 		s.New++
@@ -149,11 +158,26 @@ func (r *Report) tally(s *SourceReport, rd *reading) {
 	}
 }
 
-// settle puts everything in an order that does not depend on timing.
+// recount takes up that sessions have other numbers of turns of their own.
+func (r *Report) recount(own map[string]int) {
+	for id, n := range own {
+		if r.rows[id] != nil {
+			r.own[id] = n
+		}
+	}
+}
+
+func compareRows(a, b *SourceReport) int {
+	return cmp.Or(strings.Compare(a.Root, b.Root), strings.Compare(a.Harness, b.Harness))
+}
+
+// settle adds up, and puts everything in an order that does not depend on timing.
 func (r *Report) settle() {
-	slices.SortFunc(r.Sources, func(a, b *SourceReport) int {
-		return cmp.Or(strings.Compare(a.Root, b.Root), strings.Compare(a.Harness, b.Harness))
-	})
+	for id, row := range r.rows {
+		row.Turns += r.own[id]
+	}
+	clear(r.rows)
+	slices.SortFunc(r.Sources, compareRows)
 	for _, l := range [][]FileReason{r.Failures, r.Skips} {
 		slices.SortFunc(l, func(a, b FileReason) int { return strings.Compare(a.Path, b.Path) })
 	}

@@ -110,6 +110,58 @@ func (s state) forget(ids []string) (int, error) {
 	return n, err
 }
 
+// recount takes up that sessions have other numbers of turns of their own.
+func (s state) recount(own map[string]int) error {
+	if _, err := os.Stat(s.path); err != nil || len(own) == 0 {
+		return nil
+	}
+	changed := map[string]fileState{}
+	err := s.each(func(path string, f fileState) {
+		if n, ok := own[f.ID]; ok && n != f.Turns {
+			f.Turns = n
+			changed[path] = f
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return s.write(changed)
+}
+
+// each visits all entries.
+func (s state) each(visit func(path string, f fileState)) error {
+	db, err := bolt.Open(s.path, 0o600, &bolt.Options{ReadOnly: true, Timeout: stateWait})
+	if err != nil {
+		return fmt.Errorf("read the import state %s: %w", s.path, err)
+	}
+	defer db.Close()
+	return db.View(func(tx *bolt.Tx) error {
+		b := tx.Bucket(filesBucket)
+		if b == nil {
+			return nil
+		}
+		return b.ForEach(func(path, raw []byte) error {
+			var f fileState
+			if json.Unmarshal(raw, &f) == nil {
+				visit(string(path), f)
+			}
+			return nil
+		})
+	})
+}
+
+// idsOf lists the sessions of entries.
+func idsOf(entries map[string]fileState) []string {
+	var ids []string
+	for _, f := range entries {
+		if f.ID != "" {
+			ids = append(ids, f.ID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
 // write adds entries.
 func (s state) write(entries map[string]fileState) error {
 	if len(entries) == 0 {

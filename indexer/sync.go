@@ -20,6 +20,8 @@ type SyncReport struct {
 	Bytes    int64        `json:"bytes"`    // of transcripts read
 	Failures []FileReason `json:"failures"` // sessions that could not be read; never nil
 	TookMS   int64        `json:"took_ms"`
+
+	put []string // ids of the sessions put into the index
 }
 
 // ErrEmptyLibrary means that a library which had sessions shows none. Sync leaves
@@ -152,7 +154,8 @@ func (x *Indexer) putAll(ctx context.Context, w *search.Writer, refs []library.C
 				return err
 			}
 			rep.Changed++
-			rep.Turns += l.doc.Card.Turns.Total()
+			rep.put = append(rep.put, l.id)
+			rep.Turns += l.doc.Card.Turns.Less(l.doc.Card.Inherited).Total()
 			rep.Bytes += l.doc.Card.Bytes
 			prog.DoneBytes += l.doc.Card.Bytes
 		}

@@ -215,34 +215,6 @@ func versionOf(c *session.Card) session.Version {
 	return session.Version{Version: c.Version, SHA256: c.SHA256, Bytes: c.Bytes, Imported: c.Imported}
 }
 
-// merge is the fresh card with what people said on the old one.
-func merge(old, fresh *session.Card) *session.Card {
-	card := *fresh
-	card.Schema = max(old.Schema, fresh.Schema)
-	if card.PeopleTitle == "" {
-		card.PeopleTitle = old.PeopleTitle
-	}
-	if card.Label == "" {
-		card.Label = old.Label
-	}
-	card.PeopleTags = union(old.PeopleTags, fresh.PeopleTags)
-	card.Readers = union(old.Readers, fresh.Readers)
-	card.Older = slices.Clone(old.Older)
-	if card.Parent == "" {
-		card.Parent = old.Parent
-	}
-	return &card
-}
-
-func union(a, b []string) []string {
-	all := session.Unique(a, b)
-	if len(all) == 0 {
-		return nil
-	}
-	slices.Sort(all)
-	return all
-}
-
 // sameCard reports whether two cards say the same, import time and the place
 // the bytes were read at aside: a copy elsewhere is no news.
 func sameCard(a, b *session.Card) bool {

@@ -45,8 +45,9 @@ func rootTerms(c *session.Card, refs []string) []string {
 }
 
 // Kin gives the groups of sessions that have a root in common with one of these,
-// directly or by way of others, each group in the order of the ids. Sessions that
-// are not in the index, or alone, are in none. It costs a few look-ups for each id.
+// directly or by way of others, each group in the order of the ids. One that is alone
+// is a group only where its card says that it inherited turns. It costs a few
+// look-ups for each id.
 func (x *Index) Kin(ctx context.Context, ids []string) (groups [][]string, err error) {
 	err = x.View(ctx, func(v *View) error {
 		groups, err = v.kin(ctx, ids)
@@ -95,7 +96,7 @@ func (v *View) kin(ctx context.Context, ids []string) ([][]string, error) {
 				return nil, fmt.Errorf("look for copies: %w", damaged(n.err))
 			}
 		}
-		if len(group) > 1 {
+		if len(group) > 1 || v.t.rows[row].inherited > 0 {
 			names := make([]string, len(group))
 			for i, row := range group {
 				names[i] = v.t.rows[row].id

@@ -39,6 +39,10 @@ type Card struct {
 	Host       string         `json:"host,omitempty"`        // on which machine
 	Imported   time.Time      `json:"imported,omitzero"`     // when this version was stored
 
+	// Copied says that ForkedFrom and Inherited were found by comparing this session
+	// with others, because its transcript does not tell.
+	Copied bool `json:"copied,omitempty"`
+
 	Older []Version `json:"older,omitempty"` // kept versions that are no prefix of a later one, oldest first
 }
 
