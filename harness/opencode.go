@@ -94,7 +94,7 @@ func isOpenCodeDBName(base string) bool {
 // the middle of the first message.
 func openCodeDetect(h Head) bool {
 	first := h.Doc
-	if len(h.Records) > 0 && (h.Records[0].Get("info").Exists() || !first.Exists()) {
+	if !first.Exists() && len(h.Records) > 0 { // something stands before it
 		first = h.Records[0]
 	}
 	info := first.Get("info")

@@ -124,7 +124,7 @@ func copyOpenCodeDB(path, state string) (_ *openCodeCopy, err error) {
 	if err := mergeLog(to); err != nil {
 		return nil, err
 	}
-	cp.db, err = sql.Open("sqlite", openCodeDSN(to, "immutable=1"))
+	cp.db, err = sql.Open("sqlite", openCodeDSN(to, "mode=ro&immutable=1"))
 	if err != nil {
 		return nil, err
 	}

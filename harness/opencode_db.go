@@ -66,7 +66,7 @@ func openOpenCodeDB(path string) (*openCodeDB, error) {
 	_, journal := os.Stat(path + "-journal")
 	if errors.Is(wal, fs.ErrNotExist) && errors.Is(journal, fs.ErrNotExist) {
 		d.as = fileState(path)
-		if err := d.open(openCodeDSN(path, "immutable=1")); err != nil {
+		if err := d.open(openCodeDSN(path, "mode=ro&immutable=1")); err != nil {
 			return nil, err
 		}
 		return d, nil
@@ -91,7 +91,7 @@ func openCodeDSN(path, how string) string {
 	if !strings.HasPrefix(p, "/") {
 		p = "/" + p // C:/…
 	}
-	u := url.URL{Scheme: "file", Path: p, RawQuery: how + "&_pragma=busy_timeout(5000)&_pragma=query_only(1)"}
+	u := url.URL{Scheme: "file", Path: p, RawQuery: how + "&_pragma=busy_timeout(5000)"}
 	return u.String()
 }
 

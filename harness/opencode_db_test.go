@@ -52,7 +52,9 @@ func (m openCodeSaid) record(ids string) string {
 	return fmt.Sprintf(`{%s%s,"time":{"created":%d}}`, ids, m.info, m.created)
 }
 
-func (m openCodeSaid) part(i int) string { return fmt.Sprintf("prt_%s_%02d", strings.TrimPrefix(m.id, "msg_"), i) }
+func (m openCodeSaid) part(i int) string {
+	return fmt.Sprintf("prt_%s_%02d", strings.TrimPrefix(m.id, "msg_"), i)
+}
 
 // head is the session's own record as a file has it.
 func (s openCodeSample) head() string {
@@ -117,7 +119,7 @@ func openCodeLive(t *testing.T, path string, statements ...string) *sql.DB {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=journal_mode(WAL)&_pragma=synchronous(0)")
+	db, err := sql.Open("sqlite", openCodeDSN(path, "mode=rwc&_pragma=journal_mode(WAL)&_pragma=synchronous(0)"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +364,7 @@ func TestOpenCodeTablesNotRead(t *testing.T) {
 		}
 	}
 	f.Close()
-	if db, err = sql.Open("sqlite", openCodeDSN(path, "immutable=1")); err != nil {
+	if db, err = sql.Open("sqlite", openCodeDSN(path, "mode=ro&immutable=1")); err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
@@ -418,5 +420,151 @@ func TestOpenCodeChangedWhileRead(t *testing.T) {
 	}
 	if len(openCodeFound(t, home)) != 2 {
 		t.Error("it is not read again")
+	}
+}
+
+// Where a database cannot be read in its place, a copy of it and its log is, once for
+// all of its sessions.
+func TestOpenCodeCopy(t *testing.T) {
+	home, tmp := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	path := filepath.Join(openCodeData(home), "opencode.db")
+	db := openCodeLive(t, filepath.Join(t.TempDir(), "opencode.db"), "PRAGMA wal_autocheckpoint=0")
+	insertOpenCode(t, db, openCodeTalk("ses_1", openCodeBorn), openCodeTalk("ses_2", openCodeBorn))
+	var from string
+	if err := db.QueryRow("SELECT file FROM pragma_database_list").Scan(&from); err != nil {
+		t.Fatal(err)
+	}
+	// The log's shared memory cannot be made, as in a folder that may not be written to.
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", path+"-shm"); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	for _, ext := range []string{"", openCodeWAL} {
+		if err := copyFile(path+ext, from+ext); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if direct, err := sql.Open("sqlite", openCodeDSN(path, "mode=ro")); err != nil || direct.QueryRow("SELECT 1 FROM session").Scan(new(int)) == nil {
+		t.Fatal("it can be read in its place", err)
+	} else {
+		direct.Close()
+	}
+	srcs, _, err := Sources(path)
+	if err != nil || len(srcs) != 2 {
+		t.Fatalf("%d sessions, %v", len(srcs), err)
+	}
+	r, err := srcs[1].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := openCodeCopies.byPath[path]
+	if doc := readSource(t, srcs[0]); !strings.Contains(doc, "Answer of ses_1") {
+		t.Error(doc)
+	}
+	if openCodeCopies.byPath[path] != copied || copied.readers != 1 {
+		t.Errorf("another copy was made; %d readers", copied.readers)
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) != 0 {
+		t.Errorf("left in the temporary folder: %v, %v", left, err)
+	}
+	if doc, err := io.ReadAll(r); err != nil || !strings.Contains(string(doc), "Answer of ses_2") {
+		t.Errorf("%s, %v", doc, err)
+	}
+	r.Close()
+	r.Close()
+	if copied.readers != 0 || copied.idle == nil {
+		t.Errorf("%d readers after the last one", copied.readers)
+	}
+	openCodeCopies.mu.Lock()
+	defer openCodeCopies.mu.Unlock()
+	copied.idle.Stop()
+	openCodeCopies.drop(path, copied)
+	if openCodeCopies.byPath[path] != nil || copied.db.Ping() == nil {
+		t.Error("the copy is kept for ever")
+	}
+}
+
+// An older or newer version's tables are read as far as they go.
+func TestOpenCodeOtherColumns(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(openCodeData(home), "opencode-next.db")
+	db := openCodeLive(t, path, "DROP TABLE project", "DROP TABLE session", "DROP TABLE part",
+		"CREATE TABLE session (id text PRIMARY KEY, title text, time_created integer, fork_session_id text, hologram text)",
+		"CREATE TABLE part (id text PRIMARY KEY, message_id text, data text)")
+	run(t, db, "INSERT INTO session VALUES ('ses_1', 'Few columns', ?, 'ses_0', 'x')", openCodeBorn)
+	run(t, db, `INSERT INTO message VALUES ('msg_1', 'ses_1', 1, 1, '{"role":"user","time":{"created":1}}')`)
+	run(t, db, `INSERT INTO part VALUES ('prt_1', 'msg_1', '{"type":"text","text":"Hello"}'), ('prt_2', 'msg_1', 'no JSON')`)
+	meta, turns := parseSource(t, OpenCode, openCodeFound(t, home)["ses_1"])
+	if len(turns) != 1 || turns[0].Text != "Hello" || meta.Title != "Few columns" || meta.BadLines != 1 || meta.ForkedFrom != "ses_0" {
+		t.Errorf("%+v, %+v", meta, turns)
+	}
+	run(t, db, "DROP TABLE part")
+	Discover(OpenCode, Env{Home: home}, func(s Source) { t.Errorf("found %s", s.Key()) }, func(p Problem) {
+		if !errors.Is(p, errNoOpenCode) {
+			t.Errorf("problem %v", p)
+		}
+	})
+}
+
+// Most versions do not write down what a session was copied from.
+func TestOpenCodeForkOrigin(t *testing.T) {
+	home := t.TempDir()
+	db := openCodeLive(t, filepath.Join(openCodeData(home), "opencode.db"))
+	origin := openCodeTalk("ses_9", openCodeBorn)
+	origin.title = "Bread"
+	fork := func(id, title string, born int64) openCodeSample {
+		f := openCodeSample{id: id, title: title, created: born}
+		for _, m := range origin.messages {
+			m.id = "msg_" + strings.TrimPrefix(id, "ses_") + m.id
+			f.messages = append(f.messages, m)
+		}
+		f.messages = append(f.messages, openCodeSaid{"msg_" + id, born + 1000, `"role":"user"`, []string{`"type":"text","text":"Asked in ` + id + `"`}})
+		return f
+	}
+	insertOpenCode(t, db, origin, openCodeTalk("ses_8", openCodeBorn+1),
+		fork("ses_1", "Bread (fork #1)", openCodeBorn+100_000),
+		fork("ses_2", "Bread (fork #2)", openCodeBorn+200_000),
+		fork("ses_3", "Renamed", openCodeBorn+300_000))
+	found := openCodeFound(t, home)
+	for id, from := range map[string]string{"ses_9": "", "ses_8": "", "ses_1": "ses_9", "ses_2": "ses_1", "ses_3": "ses_9"} {
+		meta, _ := parseSource(t, OpenCode, found[id])
+		if meta.ForkedFrom != from {
+			t.Errorf("%s is forked from %q, want %q", id, meta.ForkedFrom, from)
+		}
+		if from != "" && (meta.Inherited != session.Counts{User: 1, Assistant: 1, Tool: 1} || meta.Opening != "Asked in "+id) {
+			t.Errorf("%s inherited %+v and opens with %q", id, meta.Inherited, meta.Opening)
+		}
+	}
+}
+
+// A database of any name is known by its tables, also where all of them are in its log.
+func TestOpenCodeOtherName(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, "mine.db")
+	db := openCodeLive(t, path, "PRAGMA wal_autocheckpoint=0")
+	insertOpenCode(t, db, openCodeTalk("ses_1", openCodeBorn))
+	foreign, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(home, "foreign.db")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer foreign.Close()
+	run(t, foreign, "CREATE TABLE session (id text)")
+	env := Env{Home: filepath.Join(home, "none"), Getenv: func(name string) string {
+		return map[string]string{"OPENCODE_DB": path}[name]
+	}}
+	n := 0
+	Discover(OpenCode, env, func(s Source) { n++ }, func(p Problem) { t.Errorf("problem: %v", p) })
+	if n != 1 {
+		t.Errorf("%d sessions in the database that OPENCODE_DB names", n)
+	}
+	db.Close() // the log goes into the file
+	if srcs, _, err := Sources(path); err != nil || len(srcs) != 1 {
+		t.Errorf("%d sessions, %v", len(srcs), err)
+	}
+	if srcs, _, _ := Sources(filepath.Join(home, "foreign.db")); len(srcs) == 1 && srcs[0].Part != "" {
+		t.Error("another program's database is taken for OpenCode's")
 	}
 }

@@ -73,7 +73,7 @@ var openCodeSchema = regexp.MustCompile("(?i)CREATE TABLE [`\"]?(session|message
 // database nor its folder, and no lock.
 func holdsOpenCode(db string) bool {
 	d := &openCodeDB{path: db, has: map[string]bool{}}
-	if d.open(openCodeDSN(db, "immutable=1")) == nil {
+	if d.open(openCodeDSN(db, "mode=ro&immutable=1")) == nil {
 		d.Close()
 		return true
 	}

@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -39,7 +41,7 @@ func (p *openCodeParser) endMessage() {
 // person adds the turn of a person's message, unless everything in it was injected.
 func (p *openCodeParser) person() {
 	c := &p.cur
-	text, wordless := strings.Join(c.texts, "\n"), len(c.texts) == 0
+	text, wordless := openCodeTyped(strings.Join(c.texts, "\n")), len(c.texts) == 0
 	if wordless {
 		text = c.fallback
 	}
@@ -47,6 +49,20 @@ func (p *openCodeParser) person() {
 		i := p.add(session.Turn{Role: session.User, Time: c.time, Ref: c.id, Text: text, Reads: c.reads}, "")
 		p.marks[i].wordless = wordless
 	}
+}
+
+// openCodeTyped takes off the quotes that `opencode run` puts around an argument with
+// spaces before it joins its arguments, if the text is one such argument.
+func openCodeTyped(text string) string {
+	inner, ok := strings.CutPrefix(text, `"`)
+	if !ok {
+		return text
+	}
+	inner, ok = strings.CutSuffix(inner, `"`)
+	if !ok || !strings.Contains(inner, " ") || strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`) {
+		return text
+	}
+	return strings.TrimSpace(strings.ReplaceAll(inner, `\"`, `"`))
 }
 
 // endStep finishes one answer of the model: early versions kept the whole exchange
@@ -187,7 +203,7 @@ func (p *openCodeParser) tool(part gjson.Result) {
 		t.Time = p.cur.time
 	}
 	input, meta := state.Get("input"), state.Get("metadata")
-	t.Input = keep(RenderInput(input))
+	t.Input = openCodeInput(input)
 	status := state.Get("status").Str
 	switch status {
 	case "completed":
@@ -209,6 +225,18 @@ func (p *openCodeParser) tool(part gjson.Result) {
 		t.Reads = nil
 	}
 	p.add(t, keep(part.Get("id").Str))
+}
+
+// openCodeInput renders a call's arguments, without the white space of a document that
+// is printed for people.
+func openCodeInput(args gjson.Result) string {
+	if strings.Contains(args.Raw, "\n") {
+		var b bytes.Buffer
+		if json.Compact(&b, []byte(args.Raw)) == nil {
+			args = gjson.ParseBytes(b.Bytes())
+		}
+	}
+	return keep(RenderInput(args))
 }
 
 // touched lists the paths that a call wrote, and those it only read.
@@ -259,7 +287,7 @@ func (p *openCodeParser) oldTool(call gjson.Result) {
 	})
 	name, args := call.Get("toolName").Str, call.Get("args")
 	t := session.Turn{Role: session.Tool, Time: openCodeTime(about.Get("time.start")), Ref: keep(id), Tool: keep(name),
-		Input: keep(RenderInput(args)), Output: keep(call.Get("result").String()), Failed: about.Get("error").Bool()}
+		Input: openCodeInput(args), Output: keep(call.Get("result").String()), Failed: about.Get("error").Bool()}
 	if t.Time.IsZero() {
 		t.Time = p.cur.time
 	}
