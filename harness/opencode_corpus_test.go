@@ -26,9 +26,9 @@ func openCodeCorpus(t testing.TB) []string {
 	return files
 }
 
-// An openCodeExport is an export by a reading of its own: encoding/json, no code of
+// An openCodeTally is an export by a reading of its own: encoding/json, no code of
 // the parser.
-type openCodeExport struct {
+type openCodeTally struct {
 	Info struct {
 		ID, Title, ParentID, Directory string
 	}
@@ -44,7 +44,7 @@ type openCodeExport struct {
 	}
 }
 
-func (e openCodeExport) counts() (c session.Counts, opening string) {
+func (e openCodeTally) counts() (c session.Counts, opening string) {
 	for _, m := range e.Messages {
 		said := ""
 		for _, p := range m.Parts {
@@ -80,7 +80,7 @@ func TestOpenCodeCorpus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var want openCodeExport
+			var want openCodeTally
 			if err := json.Unmarshal(data, &want); err != nil {
 				t.Fatal(err)
 			}
