@@ -20,12 +20,12 @@ type Walk struct {
 	// the files they are.
 	Follow bool
 
-	// Enter is asked before a folder below the first is read, and may be nil.
-	Enter func(path string) bool
+	// Enter is asked before a folder below the first is read. It and File have a
+	// thing's path, and the slash-separated path to it from the folder where the walk
+	// began, in which links keep their own names. Both may be nil.
+	Enter func(path, rel string) bool
 
-	// File is told of everything that is no folder, by its path and by the
-	// slash-separated path from the folder where the walk began, links by their own
-	// names. It may be nil.
+	// File is told of everything that is no folder.
 	File func(path, rel string)
 
 	// Failed is told of folders that cannot be read, and of links with ErrWalked. It may be nil.
@@ -56,7 +56,7 @@ func (w *Walk) folder(real, rel string) {
 		at, below := filepath.Join(real, e.Name()), path.Join(rel, e.Name())
 		switch {
 		case e.IsDir():
-			if w.Enter == nil || w.Enter(at) {
+			if w.Enter == nil || w.Enter(at, below) {
 				w.folder(at, below)
 			}
 		case e.Type()&fs.ModeSymlink != 0 && isFolder(at):
@@ -74,7 +74,7 @@ func (w *Walk) link(at, rel string) {
 		w.fail(at, err)
 	case !w.Follow, w.walked[real], within(at, real):
 		w.fail(at, ErrWalked)
-	case w.Enter == nil || w.Enter(real):
+	case w.Enter == nil || w.Enter(real, rel):
 		w.folder(real, rel)
 	}
 }

@@ -87,7 +87,7 @@ func (c *collector) paths(paths []string) {
 			c.asked[named[i]] = true
 		}
 	}
-	c.walk.Enter = func(dir string) bool {
+	c.walk.Enter = func(dir, _ string) bool {
 		if c.x.ours(dir) {
 			c.problem(nobody, dir, dir, errOwn)
 			return false
