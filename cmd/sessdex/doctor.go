@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"sessdex/blobstore"
+	"sessdex/indexer"
 	"sessdex/search"
 	"sessdex/serve"
 )
@@ -20,38 +22,62 @@ type check struct {
 	Detail string `json:"detail"`
 }
 
+// diagnosis is the JSON of doctor.
+type diagnosis struct {
+	SchemaVersion int           `json:"schema_version"`
+	OK            bool          `json:"ok"`
+	Checks        []check       `json:"checks"`
+	IndexWritten  time.Time     `json:"index_written,omitzero"` // when the index last changed
+	IndexAge      float64       `json:"index_age_s,omitempty"`  // seconds since then
+	LastImport    *importedThen `json:"last_import"`            // null: none into this store from this machine
+}
+
+// importedThen is the report of the last import.
+type importedThen struct {
+	At  time.Time `json:"at"`
+	Age float64   `json:"age_s"` // seconds since then
+	*indexer.Report
+}
+
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Look whether everything works, and say the cure where it does not",
-		Args:  cobra.NoArgs,
+		Long: `Doctor tries the store and the index, compares them, says how old the index is, and
+repeats what the last import from this machine did. With -v it names every file.
+
+Exit code 3 means that something is wrong.`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			checks := a.doctor(c.Context())
-			bad := 0
-			for _, ch := range checks {
-				if !ch.OK {
-					bad++
-				}
-			}
+			d := a.doctor(c.Context())
 			if a.json {
-				if err := a.printJSON(struct {
-					SchemaVersion int     `json:"schema_version"`
-					OK            bool    `json:"ok"`
-					Checks        []check `json:"checks"`
-				}{serve.SchemaVersion, bad == 0, checks}); err != nil {
+				if err := a.printJSON(d); err != nil {
 					return err
 				}
 			} else {
-				for _, ch := range checks {
-					mark := map[bool]string{true: "ok  ", false: "FAIL"}[ch.OK]
-					fmt.Fprintf(a.out, "%s %-8s %s\n", mark, ch.Name, shown(ch.Detail))
-				}
+				a.sayDiagnosis(d)
 			}
-			if bad > 0 {
+			if !d.OK {
 				return brokenError{}
 			}
 			return nil
 		},
+	}
+}
+
+func (a *app) sayDiagnosis(d *diagnosis) {
+	for _, ch := range d.Checks {
+		mark := map[bool]string{true: "ok  ", false: "FAIL"}[ch.OK]
+		fmt.Fprintf(a.out, "%s %-8s %s\n", mark, ch.Name, shown(ch.Detail))
+	}
+	if d.LastImport == nil {
+		fmt.Fprintln(a.out, "Nothing was imported into this store from here yet.")
+		return
+	}
+	fmt.Fprintf(a.out, "The last import ended %s:\n", ago(d.LastImport.At, time.Now()))
+	a.saySources(d.LastImport.Report)
+	if a.verbose {
+		a.sayFiles("failed", d.LastImport.Failures)
 	}
 }
 
@@ -60,40 +86,54 @@ type brokenError struct{}
 
 func (brokenError) Error() string { return "something is wrong: see above" }
 
-func (a *app) doctor(ctx context.Context) []check {
-	var out []check
-	add := func(name string, err error, detail string) bool {
-		if err != nil {
-			detail = oneError(err)
-		}
-		out = append(out, check{name, err == nil, detail})
-		return err == nil
+func (a *app) doctor(ctx context.Context) *diagnosis {
+	d := &diagnosis{SchemaVersion: serve.SchemaVersion}
+	d.examine(ctx, a)
+	d.OK = !slices.ContainsFunc(d.Checks, func(c check) bool { return !c.OK })
+	return d
+}
+
+// add keeps what a check came to, and reports whether it is well.
+func (d *diagnosis) add(name string, err error, detail string) bool {
+	if err != nil {
+		detail = withHint(err)
 	}
+	d.Checks = append(d.Checks, check{name, err == nil, detail})
+	return err == nil
+}
+
+func (d *diagnosis) examine(ctx context.Context, a *app) {
 	s, err := a.service(ctx)
 	dir, _ := a.dataDir() // service has said what is wrong with it
-	if !add("data", err, dir) {
-		return out
+	if !d.add("data", err, dir) {
+		return
+	}
+	if last, err := s.Indexer.LastImport(); err == nil {
+		d.LastImport = &importedThen{last.At, time.Since(last.At).Seconds(), last.Report}
+	} else if !errors.Is(err, indexer.ErrNoImport) {
+		d.add("import", err, "")
 	}
 	stored, err := a.checkStore(ctx, s)
-	add("store", err, fmt.Sprintf("%s: %s", a.opened, count(stored, "session")))
-	storeOK := err == nil
+	storeOK := d.add("store", err, fmt.Sprintf("%s: %s", a.opened, count(stored, "session")))
 
 	st, err := s.Index.Status(ctx)
-	switch {
-	case errors.Is(err, search.ErrMissing) && stored == 0:
-		add("index", nil, "none yet: it comes with the first import")
-		return out
-	case err != nil:
-		out = append(out, check{"index", false, withHint(err)})
-		return out
+	if errors.Is(err, search.ErrMissing) && stored == 0 {
+		d.add("index", nil, "none yet: it comes with the first import")
+		return
 	}
-	add("index", nil, fmt.Sprintf("%s, %s, %s", count(st.Sessions, "session"), count(st.Turns, "turn"), size(st.Bytes)+" on disk"))
+	d.IndexWritten = st.Written
+	if !st.Written.IsZero() {
+		d.IndexAge = time.Since(st.Written).Seconds()
+	}
+	if !d.add("index", err, fmt.Sprintf("%s, %s, %s on disk, last changed %s",
+		count(st.Sessions, "session"), count(st.Turns, "turn"), size(st.Bytes), ago(st.Written, time.Now()))) {
+		return
+	}
 	if storeOK {
-		out = append(out, a.compare(ctx, s, stored))
+		d.Checks = append(d.Checks, a.compare(ctx, s, stored))
 	}
 	_, err = s.Search(ctx, search.Query{Text: "error", Limit: 1})
-	add("query", err, "answers")
-	return out
+	d.add("query", err, "answers")
 }
 
 // storePatience is how long doctor tries the store.

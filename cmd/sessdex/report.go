@@ -31,18 +31,7 @@ func (a *app) printReport(rep *indexer.Report, dry bool) error {
 }
 
 func (a *app) sayReport(rep *indexer.Report, dry bool) {
-	if rep.Files() == 0 && len(rep.Absent) > 0 {
-		fmt.Fprintf(a.out, "No sessions found: looked for those of %s.\n", strings.Join(indexer.Harnesses(), ", "))
-	}
-	for _, s := range rep.Sources {
-		fmt.Fprintf(a.out, "%s  %s\n  %s\n", s.Harness, a.style().dim(line(s.Root, 4096)), account(s))
-	}
-	if a.verbose {
-		for _, r := range rep.Absent {
-			fmt.Fprintf(a.out, "%s  %s\n  not there\n", r.Harness, a.style().dim(line(r.Root, 4096)))
-		}
-		a.sayFiles("skipped", rep.Skips)
-	}
+	a.saySources(rep)
 	a.sayFailures("import", rep.Failures)
 	if len(rep.Secrets) > 0 {
 		fmt.Fprintf(a.out, "secrets removed: %s\n", tally(rep.Secrets))
@@ -55,6 +44,27 @@ func (a *app) sayReport(rep *indexer.Report, dry bool) {
 		verb = "nothing stored (--dry-run)"
 	}
 	fmt.Fprintf(a.out, "%s in %.1f s\n", verb, float64(rep.TookMS)/1000)
+}
+
+// saySources accounts for every source: its name, and a line of what became of its
+// files. With --verbose it also names the roots that are not there and each file
+// that holds no session.
+func (a *app) saySources(rep *indexer.Report) {
+	if rep.Files() == 0 && len(rep.Absent) > 0 {
+		fmt.Fprintf(a.out, "No sessions found: looked for those of %s.\n", strings.Join(indexer.Harnesses(), ", "))
+	}
+	row := func(harness, root, account string) {
+		fmt.Fprintf(a.out, "%s  %s\n  %s\n", harness, a.style().dim(line(root, 4096)), account)
+	}
+	for _, s := range rep.Sources {
+		row(s.Harness, s.Root, account(s))
+	}
+	if a.verbose {
+		for _, r := range rep.Absent {
+			row(r.Harness, r.Root, "not there")
+		}
+		a.sayFiles("skipped", rep.Skips)
+	}
 }
 
 // account is what became of the files of one source, on one line.
