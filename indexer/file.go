@@ -187,7 +187,7 @@ func (x *Indexer) importFile(ctx context.Context, src harness.Source, o ImportOp
 		f.saved = library.Saved{Card: f.reading.card, Outcome: library.Created}
 		return f
 	}
-	f.saved, f.err = x.Library.Save(ctx, f.reading.draft, f.reading.card)
+	f.saved, f.err = x.Library.Save(ctx, f.reading.draft, f.reading.card, x.compare(f.reading))
 	if f.err == nil && o.repair && f.saved.Outcome == library.Unchanged && f.saved.Current {
 		f.err = x.Library.Repair(ctx, f.reading.draft, f.saved.Card)
 	}

@@ -249,3 +249,52 @@ func TestCorpusCountsEachWordOnce(t *testing.T) {
 	}
 	t.Logf("%d sessions, %d turns, %d of them inherited; %d of people with an id, %d counted twice", sessions, turns, inherited, people, double)
 }
+
+// geminiDocument is a session of Gemini CLI that is one JSON document, written anew as
+// a whole each time.
+func geminiDocument(words ...string) string {
+	var messages []string
+	for i, w := range words {
+		messages = append(messages, fmt.Sprintf(`{"id":"m%d","timestamp":"2026-03-01T09:%02d:00.000Z","type":"user","content":%q}`, i, i, w))
+	}
+	return fmt.Sprintf(`{"sessionId":"77777777-aaaa-4bbb-8ccc-000000000001","projectHash":"%s","startTime":"2026-03-01T09:00:00.000Z","lastUpdated":"2026-03-01T09:%02d:00.000Z","messages":[%s]}`,
+		strings.Repeat("a", 64), len(words), strings.Join(messages, ","))
+}
+
+// A version is kept only for the words that would be lost without it.
+func TestWholeDocumentsKeepNoVersionsInVain(t *testing.T) {
+	m := newMachine(t)
+	id := session.NewID("ann", "gemini-cli", "77777777-aaaa-4bbb-8ccc-000000000001")
+	var words []string
+	imp := func() *session.Card {
+		path := m.write(t, ".gemini/tmp/boat/chats/session-2026-03-01T09-00-77777777.json", geminiDocument(words...))
+		m.imp(t, indexer.ImportOptions{Paths: []string{path}})
+		c, _, err := m.Library.Card(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for i := range 50 {
+		words = append(words, fmt.Sprint("plank ", i))
+		if c := imp(); c.Turns.User != i+1 || len(c.Older) != 0 {
+			t.Fatalf("update %d: %d turns, %d older versions, want no version", i, c.Turns.User, len(c.Older))
+		}
+	}
+	words = append(words[:40], "mast")
+	c := imp()
+	if c.Turns.User != 41 || len(c.Older) != 1 {
+		t.Fatalf("rewound: %d turns, %d older versions, want 1", c.Turns.User, len(c.Older))
+	}
+	before, err := m.Indexer.Turns(t.Context(), c, c.Older[0].Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if turns := slices.Collect(before); len(turns) != 50 || turns[49].Text != "plank 49" {
+		t.Errorf("the version from before the rewind has %d turns", len(turns))
+	}
+	words = append(words, "sail")
+	if c := imp(); len(c.Older) != 1 {
+		t.Errorf("and on: %d older versions, want 1", len(c.Older))
+	}
+}

@@ -212,7 +212,7 @@ func (x *Indexer) Publish(ctx context.Context, raw []byte, p Published) (library
 	if p.Parent != "" && r.card.Inherited == (session.Counts{}) { // what the transcript copies, it tells better
 		r.card.ForkedFrom = p.Parent
 	}
-	saved, err := x.Library.Save(ctx, r.draft, r.card)
+	saved, err := x.Library.Save(ctx, r.draft, r.card, x.compare(r))
 	if err != nil {
 		return saved, err
 	}

@@ -57,7 +57,7 @@ func card(native, path string, active int) *session.Card {
 
 func (b *bench) save(t *testing.T, text string, c *session.Card) library.Saved {
 	t.Helper()
-	saved, err := b.Save(context.Background(), b.draft(t, text), c)
+	saved, err := b.Save(context.Background(), b.draft(t, text), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestNewerCardIsNotOverwritten(t *testing.T) {
 	if _, err := b.store.Put(ctx, "ws/cards/"+c.ID+".json", strings.NewReader(raw), int64(len(raw)), blobstore.IfAbsent()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Save(ctx, b.draft(t, line1), c); !errors.Is(err, library.ErrNewerCard) {
+	if _, err := b.Save(ctx, b.draft(t, line1), c, nil); !errors.Is(err, library.ErrNewerCard) {
 		t.Errorf("import over a newer card: %v", err)
 	}
 	if _, _, err := b.EditCard(ctx, c.ID, func(c *session.Card) error { c.Label = "x"; return nil }); !errors.Is(err, library.ErrNewerCard) {
@@ -328,7 +328,7 @@ func TestLargeDraftSpillsAndGoes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	saved, err := b.Save(context.Background(), d, card("big", "/a", 1))
+	saved, err := b.Save(context.Background(), d, card("big", "/a", 1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

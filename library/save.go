@@ -45,17 +45,17 @@ const versionLen = 12
 // transcript shows; what people said on an existing card is kept, and added to
 // by what fresh brings (people's title, tags, label, readers).
 //
-// No words are lost: a stored version that is a prefix of the draft is replaced;
-// any other is kept beside it in Card.Older. A draft that another file already
-// surpassed (a copy of an older state) changes nothing.
-func (l *Library) Save(ctx context.Context, d *Draft, fresh *session.Card) (Saved, error) {
+// No words are lost: a stored version that is a prefix of the draft, or that the
+// draft holds by compare, is replaced; any other is kept beside it in Card.Older. A
+// draft that another file already surpassed (a copy of an older state) changes nothing.
+func (l *Library) Save(ctx context.Context, d *Draft, fresh *session.Card, compare Compare) (Saved, error) {
 	if err := d.Finish(); err != nil {
 		return Saved{}, fmt.Errorf("save session %s: %w", fresh.ID, err)
 	}
 	fresh.SHA256, fresh.Bytes = d.SHA256(), d.Size()
 	fresh.Version = fresh.SHA256[:versionLen]
 	for range maxRaces {
-		saved, err := l.save(ctx, d, fresh)
+		saved, err := l.save(ctx, d, fresh, compare)
 		if errors.Is(err, blobstore.ErrLostRace) {
 			continue
 		}
@@ -67,7 +67,21 @@ func (l *Library) Save(ctx context.Context, d *Draft, fresh *session.Card) (Save
 	return Saved{}, fmt.Errorf("save session %s: %w", fresh.ID, blobstore.ErrLostRace)
 }
 
-func (l *Library) save(ctx context.Context, d *Draft, fresh *session.Card) (Saved, error) {
+// Compare looks, in two transcripts of one session of which neither begins with the
+// other's bytes, whether the draft holds all that was said in the stored one, or the
+// stored one all that was said in the draft. It may be nil, and says nothing where it
+// cannot tell. Documents that are written anew as a whole need it: they never begin
+// with what they were.
+type Compare func(ctx context.Context, stored *session.Card) (draftHolds, storedHolds bool)
+
+func (c Compare) ask(ctx context.Context, stored *session.Card) (draftHolds, storedHolds bool) {
+	if c == nil {
+		return false, false
+	}
+	return c(ctx, stored)
+}
+
+func (l *Library) save(ctx context.Context, d *Draft, fresh *session.Card, compare Compare) (Saved, error) {
 	old, oldVersion, err := l.Card(ctx, fresh.ID)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -96,7 +110,7 @@ func (l *Library) save(ctx context.Context, d *Draft, fresh *session.Card) (Save
 		}
 		card.Imported = old.Imported
 	case !supersedes(fresh, old):
-		kept, err := l.keepBeside(ctx, d, old, fresh)
+		kept, err := l.keepBeside(ctx, d, old, fresh, compare)
 		if err != nil || kept == nil {
 			return Saved{old, oldVersion, Unchanged, false}, err
 		}
@@ -106,7 +120,11 @@ func (l *Library) save(ctx context.Context, d *Draft, fresh *session.Card) (Save
 		if err := l.putTranscript(ctx, d, fresh); err != nil {
 			return Saved{}, err
 		}
-		if continues(d, old) {
+		held := continues(d, old)
+		if !held {
+			held, _ = compare.ask(ctx, old)
+		}
+		if held {
 			replaced = old.Version
 		} else {
 			card.Older = append(card.Older, versionOf(old))
@@ -166,7 +184,7 @@ func (l *Library) Repair(ctx context.Context, d *Draft, card *session.Card) erro
 
 // supersedes decides which of two different transcripts of one session is
 // current. The same file tells its own truth, even a shorter one; between two
-// files the later activity wins, then the longer.
+// files the later activity wins, then the longer, then the one with the smaller hash.
 func supersedes(fresh, old *session.Card) bool {
 	if fresh.SourcePath == old.SourcePath && fresh.Host == old.Host {
 		return true
@@ -174,7 +192,10 @@ func supersedes(fresh, old *session.Card) bool {
 	if !fresh.LastActive.Equal(old.LastActive) {
 		return fresh.LastActive.After(old.LastActive)
 	}
-	return fresh.Bytes > old.Bytes
+	if fresh.Bytes != old.Bytes {
+		return fresh.Bytes > old.Bytes
+	}
+	return fresh.SHA256 < old.SHA256 // no better, but the same one whichever came first
 }
 
 // continues reports whether the draft begins with the stored current version.
@@ -187,8 +208,8 @@ func continues(d *Draft, old *session.Card) bool {
 }
 
 // keepBeside stores a draft that is not current, unless the current version
-// begins with it or it is kept already; then it returns nil.
-func (l *Library) keepBeside(ctx context.Context, d *Draft, old, fresh *session.Card) (*session.Card, error) {
+// begins with it or holds it, or it is kept already; then it returns nil.
+func (l *Library) keepBeside(ctx context.Context, d *Draft, old, fresh *session.Card, compare Compare) (*session.Card, error) {
 	if slices.ContainsFunc(old.Older, func(v session.Version) bool { return v.Version == fresh.Version }) {
 		return nil, nil
 	}
@@ -202,6 +223,9 @@ func (l *Library) keepBeside(ctx context.Context, d *Draft, old, fresh *session.
 		if err == nil && sum == fresh.SHA256 {
 			return nil, nil
 		}
+	}
+	if _, held := compare.ask(ctx, old); held {
+		return nil, nil
 	}
 	if err := l.putTranscript(ctx, d, fresh); err != nil {
 		return nil, err
