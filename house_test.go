@@ -26,8 +26,9 @@ var mayImport = map[string][]string{
 	"search":      {"session"},
 	"contextpack": {"session"},
 	"indexer":     {"session", "harness", "scrub", "library", "search"},
+	"install":     {},
 	"serve":       {"session", "library", "search", "contextpack", "indexer"},
-	"cmd/sessdex": {"session", "harness", "scrub", "blobstore", "library", "search", "contextpack", "indexer", "serve"},
+	"cmd/sessdex": {"session", "harness", "scrub", "blobstore", "library", "search", "contextpack", "indexer", "serve", "install"},
 }
 
 // helpers are packages for tests and scripts; the program imports none of them,
@@ -47,6 +48,7 @@ var door = map[string][]string{
 	"modernc.org/sqlite":             {"harness"},
 	"go.etcd.io/bbolt":               {"indexer", "search"}, // search: only the errors Bleve passes on
 	"github.com/fsnotify/":           {"indexer"},
+	"github.com/tailscale/hujson":    {"install"},
 }
 
 // sources parses every Go file of the program, tests aside, by package folder.

@@ -50,6 +50,27 @@ func Open(addr string, env func(string) string) (Store, error) {
 	return OpenDir(dir)
 }
 
+// Address is the address that the store at addr gives as its String, the same from any
+// working folder. It makes and opens nothing; its errors are those of Open.
+func Address(addr string, env func(string) string) (string, error) {
+	if addr != "" && addr != "mem:" && !strings.HasPrefix(addr, "s3://") {
+		dir, err := folder(addr)
+		if err != nil {
+			return "", err
+		}
+		if dir, err = filepath.Abs(dir); err != nil {
+			return "", fmt.Errorf("open store %s: %w", addr, err)
+		}
+		return "file:" + dir, nil
+	}
+	s, err := Open(addr, env)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	return s.String(), nil
+}
+
 // folder reads the address of a directory store.
 func folder(addr string) (string, error) {
 	dir, isFile := strings.CutPrefix(addr, "file:")

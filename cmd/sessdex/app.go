@@ -77,7 +77,7 @@ Exit codes: 0 done, 1 nothing found or some items failed, 2 wrong usage,
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say more on stderr")
 	root.AddCommand(
 		a.upCommand(), a.importCommand(), a.searchCommand(), a.contextCommand(), a.showCommand(), a.tagCommand(),
-		a.resumeCommand(), a.reindexCommand(), a.serveCommand(), a.mcpCommand(), a.doctorCommand(), a.versionCommand(),
+		a.resumeCommand(), a.reindexCommand(), a.serveCommand(), a.mcpCommand(), a.doctorCommand(), a.installCommand(), a.uninstallCommand(), a.versionCommand(),
 	)
 	for _, c := range root.Commands() {
 		args := c.Args
@@ -104,8 +104,20 @@ Exit codes: 0 done, 1 nothing found or some items failed, 2 wrong usage,
 	return root
 }
 
-// dataDir is the folder for everything kept here.
+// dataDir is the folder for everything kept here, which it makes.
 func (a *app) dataDir() (string, error) {
+	dir, err := a.dataPath()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the data folder: %w: give another one with --data", err)
+	}
+	return dir, nil
+}
+
+// dataPath is where that folder is.
+func (a *app) dataPath() (string, error) {
 	dir := cmp.Or(a.data, a.getenv("SESSDEX_DATA"))
 	if dir == "" {
 		base, err := a.userData()
@@ -114,14 +126,7 @@ func (a *app) dataDir() (string, error) {
 		}
 		dir = filepath.Join(base, "sessdex")
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make the data folder: %w: give another one with --data", err)
-	}
-	return dir, nil
+	return filepath.Abs(dir)
 }
 
 // userData is the folder where programs keep a person's data, by each system's

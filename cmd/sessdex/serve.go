@@ -59,10 +59,7 @@ func (a *app) mcpCommand() *cobra.Command {
 		Use:   "mcp",
 		Short: "Serve MCP on stdin and stdout, for an agent to start",
 		Long: `Mcp speaks the Model Context Protocol on stdin and stdout. Agents start it
-themselves; tell them once:
-
-  claude mcp add --scope user sessdex -- sessdex mcp
-  codex mcp add sessdex -- sessdex mcp`,
+themselves, once "sessdex install" has told them how.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := context.WithCancel(c.Context())

@@ -177,7 +177,7 @@ func urlOf(addr net.Addr) string {
 
 // self is how the program is called from this folder: `go run` leaves none behind.
 func self() string {
-	if exe, err := os.Executable(); err == nil && strings.Contains(exe, "go-build") {
+	if exe, err := os.Executable(); err == nil && passing(exe) {
 		return "go run ./cmd/sessdex"
 	}
 	return "sessdex"
@@ -185,19 +185,19 @@ func self() string {
 
 func (a *app) sayUp(addr net.Addr) {
 	url := urlOf(addr)
+	how := self() + " install --all"
+	if self() != "sessdex" {
+		how = "go install ./cmd/sessdex && sessdex install --all"
+	}
 	fmt.Fprintf(a.out, `
 Search in the browser   %[1]s/
 Search here             %[2]s search %[3]s
 
-Give it to an agent:
-  Claude Code   claude mcp add --scope user --transport http sessdex %[1]s/mcp
-  Codex         codex mcp add sessdex --url %[1]s/mcp
-  Gemini CLI    gemini mcp add --scope user --transport http sessdex %[1]s/mcp
-  OpenCode      in opencode.json, under "mcp":
-                "sessdex": {"type": "remote", "url": "%[1]s/mcp"}
+Give it to your agents  %[4]s
+MCP over HTTP           %[1]s/mcp
 
 Stop with Ctrl-C.
-`, url, self(), a.firstSearch)
+`, url, self(), a.firstSearch, how)
 }
 
 // httpOptions are what every server of the program has.
