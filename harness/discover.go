@@ -46,7 +46,9 @@ func Discover(h *Harness, env Env, found func(Source), problem func(Problem)) []
 			}
 		}
 		real, err := rootFolder(root)
+		file := errors.Is(err, ErrNotFolder) && h.Claims(".")
 		switch {
+		case file:
 		case err != nil:
 			fail(root, err)
 			roots = append(roots, Root{root, true})
@@ -59,6 +61,7 @@ func Discover(h *Harness, env Env, found func(Source), problem func(Problem)) []
 		}
 		roots = append(roots, Root{root, true})
 		w.Failed = fail
+		w.Enter = func(_, rel string) bool { return h.Enter == nil || h.Enter(rel) }
 		w.File = func(path, rel string) {
 			if !h.Claims(rel) {
 				return
@@ -75,7 +78,11 @@ func Discover(h *Harness, env Env, found func(Source), problem func(Problem)) []
 				found(src)
 			}
 		}
-		w.Folder(real)
+		if file {
+			w.File(root, ".")
+		} else {
+			w.Folder(real)
+		}
 	}
 	return roots
 }

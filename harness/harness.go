@@ -19,7 +19,7 @@ type Harness struct {
 	Name string
 
 	// Roots lists the folders that may hold its sessions on a machine, present or
-	// not, without duplicates.
+	// not, without duplicates. A root may be a file, of which Claims is asked by ".".
 	Roots func(Env) []string
 
 	// Claims reports whether a file, by its slash-separated path relative to a
@@ -27,6 +27,10 @@ type Harness struct {
 	// it does not claim (caches, prompt histories, tool results, indexes) are no
 	// sessions and are not counted.
 	Claims func(rel string) bool
+
+	// Enter reports whether a folder, by its slash-separated path relative to a root,
+	// may have below it what Claims takes; nil where every folder may. It does no I/O.
+	Enter func(rel string) bool
 
 	// Group, for a harness whose session is several files or whose file is several
 	// sessions, tells what a file belongs to; nil where every file is one session.

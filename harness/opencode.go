@@ -26,6 +26,7 @@ var OpenCode = &Harness{
 	Name:   openCodeName,
 	Roots:  openCodeRoots,
 	Claims: openCodeClaims,
+	Enter:  openCodeEnters,
 	Group:  openCodeGroup,
 	Detect: openCodeDetect,
 	New:    func(src Source) Parser { return newOpenCodeParser(src) },
@@ -80,6 +81,22 @@ func openCodeClaims(rel string) bool {
 		return steps[0] == "storage" && steps[1] == "session"
 	}
 	return len(steps) == 6 && steps[0] == "project" && steps[2] == "storage" && steps[3] == "session" && steps[4] == "info"
+}
+
+// openCodeEnters passes over the folders with messages and parts, one for each message,
+// and over everything that is no session: snapshots of work trees, logs, programs.
+func openCodeEnters(rel string) bool {
+	steps := strings.Split(rel, "/")
+	way := []string{"storage", "session", "*"}
+	if steps[0] == "project" {
+		way = []string{"project", "*", "storage", "session", "info"}
+	}
+	for i, step := range steps {
+		if i >= len(way) || way[i] != "*" && way[i] != step {
+			return false
+		}
+	}
+	return true
 }
 
 // openCodeWAL ends the name of a database's write-ahead log.

@@ -67,6 +67,49 @@ func TestOpenCodeClaims(t *testing.T) {
 	}
 }
 
+func TestOpenCodeEnter(t *testing.T) {
+	for rel, want := range map[string]bool{
+		"storage":                               true,
+		"storage/session":                       true,
+		"storage/session/p1":                    true,
+		"storage/session/p1/deeper":             false,
+		"storage/message":                       false,
+		"storage/part":                          false,
+		"storage/session_share":                 false,
+		"project":                               true,
+		"project/srv-x":                         true,
+		"project/srv-x/storage/session/info":    true,
+		"project/srv-x/storage/session/message": false,
+		"snapshot":                              false,
+		"log":                                   false,
+	} {
+		if got := OpenCode.Enter(rel); got != want {
+			t.Errorf("Enter(%q) = %v", rel, got)
+		}
+	}
+}
+
+// Discovery does not even list the folders of messages and parts.
+func TestOpenCodeDiscoversWithoutParts(t *testing.T) {
+	home := t.TempDir()
+	data := openCodeData(home)
+	writeOpenCodeTree(t, data, false, openCodeTalk("ses_1", openCodeBorn))
+	writeTree(t, data, map[string]string{"storage/part/opencode.db": "", "log/ses_2.json": "{}"})
+	var entered []string
+	h := *OpenCode
+	h.Enter = func(rel string) bool {
+		if OpenCode.Enter(rel) {
+			entered = append(entered, rel)
+		}
+		return OpenCode.Enter(rel)
+	}
+	n := 0
+	Discover(&h, Env{Home: home}, func(Source) { n++ }, func(p Problem) { t.Error(p) })
+	if want := []string{"storage", "storage/session", "storage/session/p1"}; n != 1 || !slices.Equal(entered, want) {
+		t.Errorf("%d sessions, through %q", n, entered)
+	}
+}
+
 func TestOpenCodeDetect(t *testing.T) {
 	long := strings.Repeat("x", HeadBytes)
 	for _, tt := range []struct {

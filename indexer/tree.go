@@ -67,7 +67,7 @@ func (t *tree) grow() (files []string) {
 		}
 		if isFolder(real) {
 			files = append(files, t.add(real, place{root: root})...)
-		} else if root.harness == nil && t.watch(filepath.Dir(real), place{root: root, only: filepath.Base(real)}) {
+		} else if (root.harness == nil || root.harness.Claims(".")) && t.watch(filepath.Dir(real), place{root: root, only: filepath.Base(real)}) {
 			files = append(files, real)
 		}
 	}
@@ -83,7 +83,7 @@ func (t *tree) add(dir string, at place) (files []string) {
 	below := func(rel string) place { return place{root: at.root, rel: path.Join(at.rel, rel)} }
 	w := harness.Walk{
 		Follow: at.root.harness != nil,
-		Enter:  func(p, rel string) bool { return !t.skip(p) && t.watch(p, below(rel)) },
+		Enter:  func(p, rel string) bool { return !t.skip(p) && below(rel).enters() && t.watch(p, below(rel)) },
 		File: func(p, rel string) {
 			if below(path.Dir(rel)).holds(path.Base(rel)) {
 				files = append(files, p)
@@ -120,6 +120,12 @@ func (p place) holds(name string) bool {
 	return p.root.harness.Claims(path.Join(p.rel, name))
 }
 
+// enters reports whether there may be a part of a session below this place.
+func (p place) enters() bool {
+	h := p.root.harness
+	return h == nil || h.Enter == nil || h.Enter(p.rel)
+}
+
 // polling reports whether there are changes that no notification tells of.
 func (t *tree) polling() bool { return t.w == nil || t.short }
 
@@ -148,8 +154,9 @@ func (t *tree) touched(ev fsnotify.Event) (files []string) {
 	places := t.seen[filepath.Clean(dir)]
 	if ev.Has(fsnotify.Create) && isFolder(ev.Name) {
 		for _, at := range places {
-			if real := t.enters(ev.Name, at); real != "" && !t.skip(real) {
-				files = append(files, t.add(real, place{root: at.root, rel: path.Join(at.rel, name)})...)
+			new := place{root: at.root, rel: path.Join(at.rel, name)}
+			if real := t.enters(ev.Name, at); real != "" && !t.skip(real) && new.enters() {
+				files = append(files, t.add(real, new)...)
 			}
 		}
 		return files
