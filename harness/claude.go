@@ -27,11 +27,7 @@ var ClaudeCode = &Harness{
 	Detect: claudeDetect,
 	New:    func(src Source) Parser { return newClaudeParser(src) },
 	Resume: func(m *session.Meta) Command {
-		id := m.NativeID
-		if m.Subagent && m.Parent != "" {
-			id = m.Parent // a sub-agent goes on inside the session that started it
-		}
-		return Command{Argv: []string{"claude", "--resume", id}, Dir: m.Dir}
+		return Command{Argv: []string{"claude", "--resume", m.NativeID}, Dir: m.Dir}
 	},
 	Restore: claudeRestore,
 	Start: func(dir, prompt string) Command {

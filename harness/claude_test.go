@@ -107,10 +107,6 @@ func TestClaudeResume(t *testing.T) {
 	if diff := cmp.Diff(Command{[]string{"claude", "--resume", "s-1"}, "/home/ann/shop"}, got); diff != "" {
 		t.Error(diff)
 	}
-	got = ClaudeCode.Resume(&session.Meta{NativeID: "agent-9", Subagent: true, Parent: "s-1", Dir: "/d"})
-	if diff := cmp.Diff(Command{[]string{"claude", "--resume", "s-1"}, "/d"}, got); diff != "" {
-		t.Error(diff)
-	}
 }
 
 func TestClaudeSpoken(t *testing.T) {

@@ -27,11 +27,7 @@ var CodexCLI = &Harness{
 	Detect: codexDetect,
 	New:    func(src Source) Parser { return newCodexParser(src) },
 	Resume: func(m *session.Meta) Command {
-		id := m.NativeID
-		if m.Subagent && m.Parent != "" {
-			id = m.Parent
-		}
-		return Command{Argv: []string{"codex", "resume", id}, Dir: m.Dir}
+		return Command{Argv: []string{"codex", "resume", m.NativeID}, Dir: m.Dir}
 	},
 	Restore: codexRestore,
 	Start: func(dir, prompt string) Command {

@@ -37,11 +37,7 @@ var GeminiCLI = &Harness{
 	Detect: geminiDetect,
 	New:    func(src Source) Parser { return newGeminiParser(src) },
 	Resume: func(m *session.Meta) Command {
-		id := m.NativeID
-		if m.Subagent && m.Parent != "" {
-			id = m.Parent // a sub-agent goes on inside the session that started it
-		}
-		return Command{Argv: []string{"gemini", "--resume", id}, Dir: m.Dir}
+		return Command{Argv: []string{"gemini", "--resume", m.NativeID}, Dir: m.Dir}
 	},
 	Restore: geminiRestore,
 	Start: func(dir, prompt string) Command {

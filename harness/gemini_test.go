@@ -92,10 +92,6 @@ func TestGeminiCommands(t *testing.T) {
 	if diff := cmp.Diff(want, GeminiCLI.Resume(m)); diff != "" {
 		t.Error(diff)
 	}
-	m.Subagent, m.Parent = true, "parent"
-	if got := GeminiCLI.Resume(m).Argv[2]; got != "parent" {
-		t.Errorf("a sub-agent resumes %q", got)
-	}
 	want = Command{Argv: []string{"gemini", "--prompt-interactive=--help me"}, Dir: "/srv/pier"}
 	if diff := cmp.Diff(want, GeminiCLI.Start("/srv/pier", "--help me")); diff != "" {
 		t.Error(diff)

@@ -45,7 +45,8 @@ type Harness struct {
 	New func(Source) Parser
 
 	// Resume is the command with which the session goes on, and the folder to run
-	// it in; nil where the harness cannot.
+	// it in; nil where the harness cannot. It is not asked about sub-agents, which go on
+	// in the session that started them.
 	Resume func(*session.Meta) Command
 
 	// Restore tells what the harness needs to have on a machine so that Resume's

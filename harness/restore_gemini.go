@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +23,9 @@ func geminiRestore(env Env, s Stored) (Layout, error) {
 	if s.Dir == "" {
 		return Layout{}, errNoDir
 	}
+	if strings.HasPrefix(s.Meta.NativeID, "session-") { // the file's name, for want of an id
+		return Layout{}, fmt.Errorf("%w: its first line, which holds its id, is damaged", ErrUnresumable)
+	}
 	project := geminiProject(roots[0], s.Dir, env.GOOS)
 	chats := filepath.Join(project, geminiChats)
 	if s.Meta.Subagent && s.Meta.Parent != "" {
@@ -32,7 +34,7 @@ func geminiRestore(env Env, s Stored) (Layout, error) {
 	if at := geminiStanding(chats, s.Meta.NativeID); at != "" {
 		return Layout{Present: at}, nil
 	}
-	names, err := geminiNames(s)
+	names, split, err := geminiNames(s)
 	if err != nil {
 		return Layout{}, err
 	}
@@ -42,7 +44,7 @@ func geminiRestore(env Env, s Stored) (Layout, error) {
 	}
 	write := verbatim(s)
 	for _, name := range names {
-		if len(names) > 1 {
+		if split {
 			write = onePart(s, names, name)
 		}
 		l.Files = append(l.Files, File{filepath.Join(chats, name), write})
@@ -69,54 +71,59 @@ func geminiStanding(chats, id string) string {
 }
 
 // geminiNames names the session's files: as they were named, or as Gemini CLI names
-// new ones.
-func geminiNames(s Stored) ([]string, error) {
-	old := lastStep(s.Path)
-	allowed := func(name string) bool {
-		return plainName(name) && geminiSessionName(name) && strings.HasPrefix(s.Meta.NativeID, geminiNameKey(name))
-	}
+// new ones. split tells that the transcript is the document of several.
+func geminiNames(s Stored) (names []string, split bool, err error) {
 	head, err := firstLine(s)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if first, ok := readPartHead(head); ok {
-		var names []string
-		r, err := s.Open()
-		if err != nil {
-			return nil, err
-		}
-		defer r.Close()
-		for line, err := range Lines(r) {
-			if errors.Is(err, ErrLongLine) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			if part, ok := readPartHead(line); ok {
-				name := part.Name
-				if !allowed(name) || slices.Contains(names, name) {
-					return nil, fmt.Errorf("part %q: %w", name, ErrNotParts)
-				}
-				names = append(names, name)
-			}
-		}
-		if len(names) == 1 { // verbatim would keep the header
-			return nil, fmt.Errorf("part %q alone: %w", first.Name, ErrNotParts)
-		}
-		return names, nil
+	if _, ok := readPartHead(head); ok {
+		names, err := geminiPartNames(s)
+		return names, true, err
 	}
-	if allowed(old) {
-		return []string{old}, nil
+	if old := lastStep(s.Path); geminiOwns(s, old) {
+		return []string{old}, false, nil
 	}
 	ext := ".jsonl"
-	if first := gjson.ParseBytes(head); !first.IsObject() || first.Get("messages").Exists() || !gjson.ValidBytes(head) {
+	if first := gjson.ParseBytes(head); !gjson.ValidBytes(head) || first.Get("messages").Exists() {
 		ext = ".json" // one document
 	}
 	if s.Meta.Subagent && s.Meta.Parent != "" {
-		return []string{s.Meta.NativeID + ext}, nil
+		return []string{s.Meta.NativeID + ext}, false, nil
 	}
-	return []string{s.Meta.Start.UTC().Format("session-2006-01-02T15-04-") + s.Meta.NativeID[:min(8, len(s.Meta.NativeID))] + ext}, nil
+	short := s.Meta.NativeID[:min(8, len(s.Meta.NativeID))]
+	return []string{s.Meta.Start.UTC().Format("session-2006-01-02T15-04-") + short + ext}, false, nil
+}
+
+// geminiOwns reports whether a file of that name can be one of the session's.
+func geminiOwns(s Stored, name string) bool {
+	key := geminiNameKey(name)
+	return plainName(name) && geminiSessionName(name) && key != "" && strings.HasPrefix(s.Meta.NativeID, key)
+}
+
+// geminiPartNames lists the files that a transcript is made of.
+func geminiPartNames(s Stored) (names []string, err error) {
+	r, err := s.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	for line, err := range Lines(r) {
+		if errors.Is(err, ErrLongLine) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		part, ok := readPartHead(line)
+		if ok && !geminiOwns(s, part.Name) {
+			return nil, fmt.Errorf("part %q: %w", part.Name, ErrNotParts)
+		}
+		if ok {
+			names = append(names, part.Name)
+		}
+	}
+	return names, nil
 }
 
 // geminiProject is the folder of a project's temporary files, which need not be there

@@ -199,6 +199,11 @@ func Resume(m *session.Meta) (Command, bool) {
 	if h == nil || h.Resume == nil || !harness.PlainID(m.NativeID) || m.Parent != "" && !harness.PlainID(m.Parent) {
 		return Command{}, false
 	}
+	if m.Subagent && m.Parent != "" {
+		outer := *m
+		outer.NativeID = m.Parent
+		m = &outer
+	}
 	cmd := h.Resume(m)
 	cmd.Dir = plainDir(cmd.Dir)
 	return cmd, true

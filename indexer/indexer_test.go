@@ -20,6 +20,12 @@ func TestResumeRunsNoOptionOfATranscript(t *testing.T) {
 	if cmd, ok := indexer.Resume(&good); !ok || cmd.Dir != "/work/shop" {
 		t.Errorf("resume of a session: %+v, %v", cmd, ok)
 	}
+	for _, h := range harness.All {
+		m := session.Meta{Harness: h.Name, NativeID: "agent-1", Parent: claudeID, Subagent: true}
+		if cmd, _ := indexer.Resume(&m); !slices.Contains(cmd.Argv, claudeID) || slices.Contains(cmd.Argv, "agent-1") {
+			t.Errorf("%s: a sub-agent goes on with %q, not in the session that started it", h.Name, cmd.Argv)
+		}
+	}
 	for _, id := range []string{"", "--dangerously-skip-permissions", "-x", "a b", "a;b", "$(x)", "../x", strings.Repeat("a", 200)} {
 		for _, m := range []session.Meta{{NativeID: id}, {NativeID: "agent-1", Parent: id, Subagent: true}} {
 			m.Harness = "claude-code"
@@ -28,7 +34,7 @@ func TestResumeRunsNoOptionOfATranscript(t *testing.T) {
 			}
 		}
 	}
-	for _, dir := range []string{"-x", "/a\nb", "/a\x1b"} {
+	for _, dir := range []string{"-x", "/a\nb", "/a\x1b", "/a\u202eb"} {
 		m := good
 		m.Dir = dir
 		if cmd, _ := indexer.Resume(&m); cmd.Dir != "" {
