@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,5 +134,30 @@ func TestBuilderBounds(t *testing.T) {
 	}
 	if total != 5*maxList+2 || m.Unknown["u1"] != 2 {
 		t.Errorf("%d unknown records counted, u1 %d times", total, m.Unknown["u1"])
+	}
+}
+
+func TestBuilderKnowsWorkHandedOver(t *testing.T) {
+	c := session.Continuation{ID: "8f3k2m4n5p6q", Harness: "claude-code", NativeID: "a1d0-11", Title: "Stop the double print"}
+	prompt := c.Prompt(session.PackOpen + "0123456789abcdef]\nThe printer hums.\n" + session.PackClose + "0123456789abcdef]\n")
+	var b builder
+	b.add(session.Turn{Role: session.User, Text: prompt})
+	b.add(session.Turn{Role: session.Assistant, Text: "I look at the queue."})
+	b.add(session.Turn{Role: session.User, Text: prompt + "Only the kitchen's."}) // and again, with words
+	m, seq := b.finish()
+	turns := slices.Collect(seq)
+	if m.ForkedFrom != "a1d0-11" || m.Inherited.Total() != 0 || m.Title != "Continue: Stop the double print" || m.TitleSource != session.TitleHarness {
+		t.Errorf("forked from %q, inherited %+v, title %q by %q", m.ForkedFrom, m.Inherited, m.Title, m.TitleSource)
+	}
+	if want := "Continue session 8f3k2m4n5p6q (claude-code a1d0-11)."; m.Opening != want || turns[0].Text != want || turns[2].Text != want+"\nOnly the kitchen's." {
+		t.Errorf("opening %q, turns %q and %q", m.Opening, turns[0].Text, turns[2].Text)
+	}
+
+	// A fork's own lineage and a title that was given come first.
+	b = builder{custom: "Mine"}
+	b.meta.ForkedFrom = "older"
+	b.add(session.Turn{Role: session.User, Text: prompt})
+	if m, _ := b.finish(); m.ForkedFrom != "older" || m.Title != "Mine" {
+		t.Errorf("forked from %q, title %q", m.ForkedFrom, m.Title)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sessdex/harness"
 	"sessdex/indexer"
 	"sessdex/library"
 	"sessdex/session"

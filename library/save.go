@@ -10,6 +10,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -105,6 +106,7 @@ func (l *Library) save(ctx context.Context, d *Draft, fresh *session.Card, compa
 		if err := l.keepTranscript(ctx, d, old); err != nil {
 			return Saved{}, err
 		}
+		card.Secrets = atLeast(card.Secrets, old.Secrets)
 		if sameCard(old, card) {
 			return Saved{old, oldVersion, Unchanged, true}, nil
 		}
@@ -125,7 +127,7 @@ func (l *Library) save(ctx context.Context, d *Draft, fresh *session.Card, compa
 			held, _ = compare.ask(ctx, old)
 		}
 		if held {
-			replaced = old.Version
+			replaced, card.Secrets = old.Version, atLeast(card.Secrets, old.Secrets)
 		} else {
 			card.Older = append(card.Older, versionOf(old))
 		}
@@ -141,6 +143,20 @@ func (l *Library) save(ctx context.Context, d *Draft, fresh *session.Card, compa
 		_ = l.store.Delete(ctx, l.transcriptKey(fresh.ID, replaced))
 	}
 	return Saved{card, version, Changed, true}, nil
+}
+
+// atLeast counts the masks of a transcript that holds all of an older one: a file that
+// was restored holds masks where the first one held secrets, which no scrubber
+// counts again.
+func atLeast(fresh, old map[string]int) map[string]int {
+	if len(old) == 0 {
+		return fresh
+	}
+	out := maps.Clone(old)
+	for rule, n := range fresh {
+		out[rule] = max(out[rule], n)
+	}
+	return out
 }
 
 // create stores a session of which there is no card to go by.
