@@ -44,10 +44,13 @@ func onStore(t *testing.T, store blobstore.Store) *machine {
 }
 
 // claude is a Claude Code transcript in which a person says words, one turn each.
-func claude(id string, words ...string) string {
+func claude(id string, words ...string) string { return claudeIn("/work/shop", id, words...) }
+
+// claudeIn is the same in another working folder.
+func claudeIn(dir, id string, words ...string) string {
 	var b strings.Builder
 	for i, w := range words {
-		fmt.Fprintf(&b, `{"type":"user","uuid":"%s-%d","parentUuid":null,"isSidechain":false,"sessionId":"%s","cwd":"/work/shop","gitBranch":"main","version":"2.1.0","timestamp":"2026-03-0%dT10:00:00.000Z","message":{"role":"user","content":%q}}`+"\n", id, i, id, i%9+1, w)
+		fmt.Fprintf(&b, `{"type":"user","uuid":"%s-%d","parentUuid":null,"isSidechain":false,"sessionId":"%s","cwd":%q,"gitBranch":"main","version":"2.1.0","timestamp":"2026-03-0%dT10:00:00.000Z","message":{"role":"user","content":%q}}`+"\n", id, i, id, dir, i%9+1, w)
 	}
 	return b.String()
 }

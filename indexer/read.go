@@ -142,7 +142,7 @@ func (x *Indexer) card(src harness.Source, p parsed, pass *scrub.Pass, first str
 	}
 	c.ID = session.NewID(x.Owner, c.Harness, c.NativeID)
 	c.SourcePath = pass.Text(src.Path)
-	if repo := gitRemote(c.Dir); repo != "" && !strings.Contains(c.Repo, "/") {
+	if repo := GitRepo(c.Dir); repo != "" && !strings.Contains(c.Repo, "/") {
 		c.Repo = pass.Text(repo)
 	}
 	edited := map[string]bool{}

@@ -27,15 +27,24 @@ func gitRemote(dir string) string {
 }
 
 // GitRepo is the repository of a folder as cards name it: by its remote, else by
-// the base name of the work tree; "" outside of one.
+// the base name of its main work tree; "" outside of one.
 func GitRepo(dir string) string {
 	if repo := gitRemote(dir); repo != "" {
 		return repo
 	}
-	if root := GitRoot(dir); root != "" {
-		return filepath.Base(root)
+	root := GitRoot(dir)
+	if root == "" {
+		return ""
 	}
-	return ""
+	// The common folder of all work trees is <main>/.git, or a bare <name>.git.
+	switch common := filepath.Dir(gitConfig(filepath.Join(root, ".git"))); filepath.Base(common) {
+	case ".", "":
+		return filepath.Base(root)
+	case ".git":
+		return filepath.Base(filepath.Dir(common))
+	default:
+		return strings.TrimSuffix(filepath.Base(common), ".git")
+	}
 }
 
 // GitRoot is the work tree that a folder lies in, "" outside of one.
@@ -69,7 +78,11 @@ func gitConfig(dotGit string) string {
 			dir = filepath.Join(filepath.Dir(dotGit), dir)
 		}
 		if common, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
-			dir = filepath.Join(dir, strings.TrimSpace(string(common)))
+			if at := strings.TrimSpace(string(common)); filepath.IsAbs(at) {
+				dir = at
+			} else {
+				dir = filepath.Join(dir, at)
+			}
 		}
 	}
 	return filepath.Join(dir, "config")

@@ -53,14 +53,14 @@ func summaryBody(sum *Summary) string {
 	fact("pull requests", few(c.PRs, maxList)...)
 	fact("models", c.Models...)
 	fact("time", span(c))
-	fact("turns", turnsText(c.Turns))
+	fact("turns", turnsText(c.Turns.Less(c.Inherited)))
 	if sum.Errors > 0 {
 		fact("tool calls that failed", fmt.Sprint(sum.Errors))
 	}
 	fact("tags", few(c.AllTags(), maxList)...)
 	fact("label", c.Label)
 	fact("started by session", c.Parent)
-	fact("forked from", c.ForkedFrom)
+	fact("forked from", forkText(c))
 	fact("sub-agent sessions", few(sum.Children, maxList)...)
 	fact("older versions", olderText(c)...)
 	fact("secrets removed", ruleCounts(c.Secrets)...)
@@ -117,6 +117,14 @@ func turnsText(n session.Counts) string {
 		text += fmt.Sprintf(", %d compaction", n.Summary)
 	}
 	return text + ")"
+}
+
+// forkText says which session this one continues, and how much of it comes first.
+func forkText(c *session.Card) string {
+	if n := c.Inherited.Total(); n > 0 {
+		return fmt.Sprintf("%s (its %s come first, not counted here)", c.ForkedFrom, count(n, "turn"))
+	}
+	return c.ForkedFrom
 }
 
 func olderText(c *session.Card) []string {

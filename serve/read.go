@@ -126,7 +126,8 @@ func (s *Service) Summary(ctx context.Context, ref, version string) (*Summary, e
 }
 
 func (sum *Summary) turn(t *session.Turn) {
-	if t.Failed {
+	own := t.N > sum.Card.Inherited.Total()
+	if t.Failed && own {
 		sum.Errors++
 	}
 	switch {
@@ -135,7 +136,7 @@ func (sum *Summary) turn(t *session.Turn) {
 		sum.Outline = append(sum.Outline, OutlineItem{t.N, t.Time, session.OneLine(t.Text, outlineRunes)})
 	case t.Role == session.Assistant && t.Text != "":
 		sum.Last = t.Text
-	case t.Role == session.Tool && indexer.IsShell(t.Tool):
+	case t.Role == session.Tool && own && indexer.IsShell(t.Tool):
 		sum.Commands = append(sum.Commands, session.OneLine(called(t), outlineRunes))
 		if n := len(sum.Commands); n > summaryCommands {
 			sum.Commands = sum.Commands[n-summaryCommands:]
@@ -162,7 +163,9 @@ func (s *Service) children(ctx context.Context, card *session.Card) ([]string, e
 		return ids, s.indexError(err)
 	}
 	for _, h := range res.Hits {
-		ids = append(ids, h.ID)
+		if h.ID != card.ID { // a transcript may claim anything
+			ids = append(ids, h.ID)
+		}
 	}
 	return ids, nil
 }

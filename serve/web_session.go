@@ -129,7 +129,8 @@ func sessionFacts(sum *Summary) []param {
 	add("Agent", strings.TrimSpace(c.Harness+" "+c.Meta.Version))
 	add("Repository", place(c.Repo, c.Branch))
 	add("Time", span(c))
-	add("Turns", turnsText(c.Turns))
+	add("Turns", turnsText(c.Turns.Less(c.Inherited)))
+	add("Forked from", forkText(c))
 	add("By", c.Owner)
 	add("Models", c.Models...)
 	if sum.Errors > 0 {

@@ -106,10 +106,14 @@ func (a *app) printSummary(sum *serve.Summary) {
 	fact("folder", c.Dir)
 	fact("models", strings.Join(c.Models, ", "))
 	fact("when", when(c.Start)+" – "+when(c.LastActive))
-	fact("turns", fmt.Sprintf("%d user, %d assistant, %d tool (%d failed)", c.Turns.User, c.Turns.Assistant, c.Turns.Tool, sum.Errors))
+	turns := c.Turns.Less(c.Inherited)
+	fact("turns", fmt.Sprintf("%d user, %d assistant, %d tool (%d failed)", turns.User, turns.Assistant, turns.Tool, sum.Errors))
 	fact("tags", strings.Join(c.AllTags(), ", "))
 	fact("parent", c.Parent)
 	fact("forked from", c.ForkedFrom)
+	if n := c.Inherited.Total(); n > 0 {
+		fact("inherited", count(n, "turn")+" before its own")
+	}
 	fact("agents", strings.Join(sum.Children, ", "))
 	fact("resume", sum.Resume)
 	list := func(name string, items []string, most int) {
