@@ -11,9 +11,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sessdex/blobstore"
 	"sessdex/indexer"
+	"sessdex/library"
 	"sessdex/session"
 )
 
@@ -184,6 +189,96 @@ func TestCancelledImportGoesOnNextTime(t *testing.T) {
 	}
 	if got := m.find(t, ""); len(got) != 40 {
 		t.Errorf("after going on: %d sessions of 40", len(got))
+	}
+}
+
+// Each root that is there has a line, and each that is not is named; nothing is
+// concluded from its absence.
+func TestRootsAreAccountedFor(t *testing.T) {
+	m := newMachine(t)
+	m.write(t, codexFile, codex(codexID, "gondola"))
+	m.write(t, ".claude/projects", "no folder")
+	if err := os.MkdirAll(filepath.Join(m.home, ".codex/archived_sessions"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	rep := m.imp(t, indexer.ImportOptions{Harnesses: []string{"codex-cli", "claude-code"}})
+	got := map[string]int{}
+	for _, s := range rep.Sources {
+		rel, _ := filepath.Rel(m.home, s.Root)
+		got[filepath.ToSlash(rel)+" "+s.Harness] = s.Files
+	}
+	want := map[string]int{".codex/sessions codex-cli": 1, ".codex/archived_sessions codex-cli": 0, ".claude/projects claude-code": 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(rep.Skips) != 1 || rep.Skips[0].Reason != "not a folder" {
+		t.Errorf("skips %v", rep.Skips)
+	}
+	if want := []indexer.AbsentRoot{{Harness: "claude-code", Root: filepath.Join(m.home, ".config", "claude", "projects")}}; !slices.Equal(rep.Absent, want) {
+		t.Errorf("absent %v, want %v", rep.Absent, want)
+	}
+}
+
+// What was left out for not being asked for comes in when it is.
+func TestHarnessThatWasNotAskedFor(t *testing.T) {
+	m := newMachine(t)
+	dir := filepath.Dir(m.write(t, "given/a.jsonl", claude("s1", "zeppelin")))
+	rep := m.imp(t, indexer.ImportOptions{Paths: []string{dir}, Harnesses: []string{"codex-cli"}})
+	if s := sum(rep); s.Skipped != 1 || !strings.Contains(rep.Skips[0].Reason, "claude-code") {
+		t.Errorf("%+v, %v", s, rep.Skips)
+	}
+	if s := sum(m.imp(t, indexer.ImportOptions{Paths: []string{dir}})); s.New != 1 {
+		t.Errorf("asked for: %+v", s)
+	}
+}
+
+// The folders in which we keep things hold no transcripts of anybody's.
+func TestOwnFoldersAreNamedAndLeft(t *testing.T) {
+	m := newMachine(t)
+	m.write(t, "given/a.jsonl", claude("s1", "zeppelin"))
+	m.write(t, "given/library/+sessdex/lock/00", "")
+	m.write(t, "given/library/default/transcripts/s2/x.zst", claude("s2", "gondola"))
+	m.StateDir = filepath.Join(m.home, "given", "data", "imports")
+	m.write(t, "given/data/store/s3.jsonl", claude("s3", "lantern"))
+	rep := m.imp(t, indexer.ImportOptions{Paths: []string{filepath.Join(m.home, "given")}})
+	if s := sum(rep); s.New != 1 || s.Skipped != 2 || s.Files != 3 {
+		t.Errorf("%+v, skips %v", s, rep.Skips)
+	}
+}
+
+// The last import is remembered for each library, as it was told.
+func TestLastImport(t *testing.T) {
+	m := populated(t)
+	if _, err := m.LastImport(); !errors.Is(err, indexer.ErrNoImport) {
+		t.Errorf("before any: %v", err)
+	}
+	m.imp(t, indexer.ImportOptions{DryRun: true})
+	if _, err := m.LastImport(); !errors.Is(err, indexer.ErrNoImport) {
+		t.Errorf("after a dry run: %v", err)
+	}
+	m.write(t, ".claude/projects/-work-shop/empty.jsonl", "")
+	rep := m.imp(t, indexer.ImportOptions{})
+	last, err := m.LastImport()
+	if err != nil || time.Since(last.At) > time.Hour {
+		t.Fatalf("%+v, %v", last, err)
+	}
+	if diff := cmp.Diff(rep, last.Report, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(indexer.Report{})); diff != "" {
+		t.Error(diff)
+	}
+	other := onStore(t, blobstore.NewMemory())
+	other.StateDir, other.Library = m.StateDir, library.New(blobstore.NewMemory(), "other")
+	if _, err := other.LastImport(); !errors.Is(err, indexer.ErrNoImport) {
+		t.Errorf("of another library: %v", err)
+	}
+	kept, _ := filepath.Glob(filepath.Join(m.StateDir, "*.json"))
+	if len(kept) != 1 {
+		t.Fatalf("kept: %v", kept)
+	}
+	if err := os.WriteFile(kept[0], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.LastImport(); !errors.Is(err, indexer.ErrNoImport) {
+		t.Errorf("damaged: %v", err)
 	}
 }
 
