@@ -219,3 +219,76 @@ func TestCompressedFileHasLimits(t *testing.T) {
 		t.Errorf("read %d bytes of a %d-byte file: %v", n, bomb.Len(), err)
 	}
 }
+
+// Linked folders are looked into, each folder once, and no circle is gone round.
+func TestDiscoverFollowsLinkedFolders(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeTree(t, home, map[string]string{
+		".claude/projects/-shop/a.jsonl": "{}",
+		"disk/-mill/b.jsonl":             "{}",
+		"disk/-mill/c.jsonl":             "{}",
+	})
+	for name, target := range map[string]string{
+		".claude/projects/-mill":         "disk/-mill",
+		".claude/projects/-mill-again":   "disk/-mill",
+		".claude/projects/-shop-too":     ".claude/projects/-shop",
+		".claude/projects/-shop/up":      ".claude/projects",
+		".claude/projects/-everything":   "",
+		"disk/-mill/and-back-to-the-top": ".claude",
+		"disk/-mill/self":                "disk/-mill/self",
+	} {
+		if err := os.Symlink(filepath.Join(home, target), filepath.Join(home, name)); err != nil {
+			t.Skip("no symbolic links here:", err)
+		}
+	}
+	found, problems := discovered(ClaudeCode, Env{Home: home})
+	want := []string{".claude/projects/-shop/a.jsonl", "disk/-mill/b.jsonl", "disk/-mill/c.jsonl"}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Error(diff)
+	}
+	if len(problems) != 0 {
+		t.Errorf("problems %v", problems)
+	}
+}
+
+// Discovery names the roots it looked for, and what stands in one's place.
+func TestDiscoverRoots(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeTree(t, home, map[string]string{
+		"there/a/x.jsonl": "{}",
+		"file":            "no folder",
+	})
+	if err := os.Symlink(filepath.Join(home, "there"), filepath.Join(home, "alias")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	if err := os.Symlink(filepath.Join(home, "nowhere"), filepath.Join(home, "dangling")); err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(home, name) }
+	h := &Harness{
+		Name: "made-up",
+		Roots: func(Env) []string {
+			return []string{at("alias"), at("there"), at("absent"), at("file"), at("file/below"), at("dangling")}
+		},
+		Claims: func(rel string) bool { return rel == "a/x.jsonl" },
+	}
+	var found []string
+	reasons := map[string]error{}
+	roots := Discover(h, Env{Home: home}, func(s Source) { found = append(found, s.Root+" "+s.Path) }, func(p Problem) { reasons[p.Root] = p.Err })
+	want := []Root{{at("alias"), true}, {at("absent"), false}, {at("file"), true}, {at("file/below"), false}, {at("dangling"), true}}
+	if diff := cmp.Diff(want, roots); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{at("alias") + " " + at("there/a/x.jsonl")}, found); diff != "" {
+		t.Error(diff)
+	}
+	if len(reasons) != 2 || !errors.Is(reasons[at("file")], ErrNotFolder) || !errors.Is(reasons[at("dangling")], fs.ErrNotExist) {
+		t.Errorf("problems %v", reasons)
+	}
+}

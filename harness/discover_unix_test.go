@@ -46,3 +46,48 @@ func TestDiscoverForbidden(t *testing.T) {
 		t.Errorf("found %v, problems %v", found, problems)
 	}
 }
+
+// An edit shows in a file's stamp though it leaves size and time as they were.
+func TestStampSeesAnEditThatHides(t *testing.T) {
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"s.jsonl": "{\"a\":1}\n"})
+	path := filepath.Join(dir, "s.jsonl")
+	before, err := FileSource(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeTree(t, dir, map[string]string{"other": "{\"a\":2}\n"})
+	if err := os.Chtimes(filepath.Join(dir, "other"), info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "other"), path); err != nil {
+		t.Fatal(err)
+	}
+	after, err := FileSource(path)
+	if err != nil || after.Size != before.Size || after.Stamp == before.Stamp {
+		t.Errorf("stamps %q and %q: %v", before.Stamp, after.Stamp, err)
+	}
+}
+
+// What took a transcript's place after it was found is not waited for.
+func TestOpenOfAPipeThatTookItsPlace(t *testing.T) {
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"s.jsonl": "{}\n"})
+	src, err := FileSource(filepath.Join(dir, "s.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(src.Path); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(src.Path, 0o600); err != nil {
+		t.Skip("no pipes here:", err)
+	}
+	if _, err := src.Open(); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("open: %v", err)
+	}
+}
