@@ -107,7 +107,7 @@ func (p *codexParser) collect(line, trimmed []byte) bool {
 
 func startsWithObject(b []byte) bool {
 	end := objectEnd(b)
-	return end > 0 && gjson.ValidBytes(b[:end])
+	return end > 0 && !tooDeep(b[:end]) && gjson.ValidBytes(b[:end])
 }
 
 // A codexRecord is one line of the current shape.

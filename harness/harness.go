@@ -73,7 +73,11 @@ type Group struct {
 }
 
 // All lists every harness. [Detect] asks them in this order.
-var All = []*Harness{CodexCLI, GeminiCLI, ClaudeCode, GrokBuild, OpenCode}
+var All = []*Harness{
+	CodexCLI, GeminiCLI, QwenCode, ClaudeCode, GrokBuild, OpenCode, // Qwen's envelope is Claude's
+	CopilotCLI, Pi, Droid, Amp, CursorAgent,
+	Unknown, // what none of them claims
+}
 
 // Env is what discovery may know of the machine: tests make their own.
 type Env struct {

@@ -19,15 +19,37 @@ func refuse(raw []byte, h Head) error {
 	if bytes.HasPrefix(raw, []byte(sqliteMagic)) {
 		return sqliteRefusal(raw)
 	}
+	if what := refusalOf(h); what != "" {
+		return refusal(what)
+	}
+	switch s := sidesOf(h); {
+	case s.lists > 1:
+		return refusal("a collection of conversations; a transcript is one")
+	case !h.Whole: // the rest may be more than this
+	case s.asked:
+		return refusal("a list of prompts, without answers")
+	case s.answered:
+		return refusal("what a model said, without what it was asked")
+	}
+	return ErrUnknown
+}
+
+// refusalOf tells what a file of records is, or "" where that is not known.
+func refusalOf(h Head) string {
+	if h.Doc.IsArray() {
+		if what := recordRefusal(h.Doc.Get("0")); what != "" {
+			return what
+		}
+	}
 	for i, r := range h.Records {
 		if i == refusalRecords {
 			break
 		}
 		if what := recordRefusal(r); what != "" {
-			return refusal(what)
+			return what
 		}
 	}
-	return ErrUnknown
+	return ""
 }
 
 // refusalRecords is how many records are looked at: what a file is shows at once.
@@ -90,6 +112,8 @@ func recordRefusal(r gjson.Result) string {
 		return "Claude Code's history of prompts; its sessions are in projects/"
 	case has("session_id", "ts", "text") && kind == "":
 		return "Codex's history of prompts; its sessions are the rollout files"
+	case has("sessionId", "messageId", "message") && kind == "user":
+		return "Gemini CLI's log of prompts; its sessions are in chats/"
 	case has("session_id", "prompt", "is_bash"):
 		return "Grok's history of prompts; its sessions are the folders beside it"
 	case kind == "system" && r.Get("subtype").Str == "init" && has("session_id"):

@@ -12,6 +12,11 @@ func TestRefuse(t *testing.T) {
 		{"claude prompts", `{"display":"fix it","pastedContents":{},"timestamp":1790000000000,"project":"/d"}`, "Claude Code's history of prompts"},
 		{"codex prompts", `{"session_id":"s","ts":1790000000,"text":"fix it"}`, "Codex's history of prompts"},
 		{"grok prompts", `{"timestamp":"2026-09-21T14:13:20Z","session_id":"s","prompt":"fix it","is_bash":false}`, "Grok's history of prompts"},
+		{"gemini prompts", `[{"sessionId":"s","messageId":0,"type":"user","message":"fix it","timestamp":"2026-01-01T00:00:00Z"}]`, "Gemini CLI's log of prompts"},
+		{"only questions", `{"role":"user","content":"fix it"}`, "a list of prompts, without answers"},
+		{"only answers", `{"role":"assistant","content":"done"}`, "without what it was asked"},
+		{"training data", strings.Repeat(`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`+"\n", 2), "a collection of conversations"},
+		{"a list of conversations", `[` + strings.Repeat(`{"conversations":[{"from":"human","value":"a"},{"from":"gpt","value":"b"}]},`, 2) + `{}]`, "a collection of conversations"},
 		{"claude stream", `{"type":"system","subtype":"init","cwd":"/d","session_id":"s","tools":[]}` + "\n" +
 			`{"type":"assistant","message":{"role":"assistant","content":[]},"session_id":"s","parent_tool_use_id":null}`, "claude -p"},
 		{"codex stream", `{"type":"thread.started","thread_id":"t"}` + "\n" + `{"type":"item.completed","item":{}}`, "codex exec --json"},

@@ -1,0 +1,168 @@
+package harness
+
+import (
+	"bytes"
+	"iter"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"sessdex/session"
+)
+
+// Droid is Factory's coding agent. A session is one file,
+// ~/.factory/sessions/<slug>/<id>.jsonl: a "session_start" record, then messages with
+// Anthropic's content blocks, the state of its to-do list, and summaries. Sub-agents
+// have files of their own that name who called them. No schema is published; what is
+// known comes from sessions and from programs that read them.
+var Droid = &Harness{
+	Name: droidName,
+	Roots: func(env Env) []string {
+		return []string{filepath.Join(env.Home, ".factory", "sessions")}
+	},
+	Claims: func(rel string) bool { // the newest lie in a folder for each working folder
+		return strings.Count(rel, "/") <= 1 && path.Ext(rel) == ".jsonl" && !strings.HasPrefix(path.Base(rel), ".")
+	},
+	Detect: droidDetect,
+	New:    func(src Source) Parser { return newDroidParser(src) },
+	Resume: func(m *session.Meta) Command {
+		id := m.NativeID
+		if m.Subagent && m.Parent != "" {
+			id = m.Parent
+		}
+		return Command{Argv: []string{"droid", "--resume", id}, Dir: m.Dir}
+	},
+	Start: func(dir, prompt string) Command {
+		if strings.HasPrefix(prompt, "-") { // it would be read as an option
+			prompt = " " + prompt
+		}
+		return Command{Argv: []string{"droid", prompt}, Dir: dir}
+	},
+}
+
+const droidName = "droid"
+
+// droidDetect knows the first record together with a message: other programs begin
+// their logs with a "session_start", too.
+func droidDetect(h Head) bool {
+	started := false
+	for _, r := range h.Records {
+		switch r.Get("type").Str {
+		case "session_start":
+			started = started || droidID(r) != "" && (r.Get("cwd").Exists() || r.Get("title").Exists() || r.Get("session").IsObject())
+		case "message":
+			if role := droidMessage(r).Get("role").Str; started && (role == "user" || role == "assistant") {
+				return true
+			}
+		case "todo_state", "compaction_state":
+			if started {
+				return true
+			}
+		}
+	}
+	return started && len(h.Records) == 1 && !h.Whole // a message longer than the head
+}
+
+func droidID(start gjson.Result) string {
+	return first(start, "id", "sessionId", "session.id").String()
+}
+
+// droidMessage is a record's message, which some versions write without an envelope.
+func droidMessage(r gjson.Result) gjson.Result {
+	if m := r.Get("message"); m.IsObject() {
+		return m
+	}
+	return r
+}
+
+type droidParser struct {
+	dialog
+	src Source
+}
+
+func newDroidParser(src Source) *droidParser {
+	p := &droidParser{src: src}
+	p.dialog = newDialog(droidName, false)
+	p.command = func(i int) bool { return p.asides[i] }
+	return p
+}
+
+// Line implements [Parser].
+func (p *droidParser) Line(line []byte) {
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
+	if len(line) > 0 && !eachValue(line, func(r gjson.Result) bool { p.record(r); return true }) {
+		p.meta.BadLines++
+	}
+}
+
+func (p *droidParser) record(r gjson.Result) {
+	at := anyTime(r.Get("timestamp"))
+	p.at(at)
+	switch kind := r.Get("type").Str; kind {
+	case "session_start":
+		p.start(r)
+	case "message":
+		p.droidMessage(r, at)
+	case "compaction_state":
+		summary := first(r, "summaryText", "summary.body", "summary")
+		if summary.Type == gjson.String {
+			p.say(session.Summary, summary.Str, "", at, r.Get("id").String())
+		}
+	case "todo_state", "agent_turn_outcome", "session_end":
+	default:
+		p.unknown(keep(kind))
+	}
+}
+
+func (p *droidParser) start(r gjson.Result) {
+	m := &p.meta
+	m.NativeID = keep(droidID(r))
+	p.dir(keep(r.Get("cwd").String()))
+	// "title" is cut from the first prompt; "sessionTitle" says what it is about.
+	if t := r.Get("sessionTitle").String(); t != "" {
+		p.given = keep(t)
+	}
+	if from := r.Get("callingSessionId").String(); from != "" {
+		m.Parent, m.Subagent = keep(from), true
+	}
+}
+
+func (p *droidParser) droidMessage(r gjson.Result, at time.Time) {
+	m, id := droidMessage(r), r.Get("id").String()
+	if v := first(m, "visibility", "message.visibility"); v.Str == "llm_only" {
+		return // context that the harness adds
+	}
+	p.model(keep(first(m, "model", "modelId").String()))
+	c := readContent(m.Get("content"))
+	switch m.Get("role").Str {
+	case "assistant":
+		p.message(session.Assistant, c, at, id, nil)
+	case "user":
+		p.message(session.User, withoutWrappers(c), at, id, func(text string) { p.person(text, at, id) })
+	}
+}
+
+// withoutWrappers leaves out the texts in a person's name that are the harness's own
+// as a whole: each stands in a block beside the person's.
+func withoutWrappers(c content) content {
+	var kept []string
+	for _, text := range c.texts {
+		if claudeSpoken(text).kind != claudeInjected {
+			kept = append(kept, text)
+		}
+	}
+	c.texts = kept
+	return c
+}
+
+// Finish implements [Parser].
+func (p *droidParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
+	if p.meta.NativeID == "" {
+		p.meta.NativeID = strings.TrimSuffix(path.Base(strings.ReplaceAll(p.src.Path, `\`, "/")), ".jsonl")
+	}
+	p.inherit(p.src)
+	return p.finish()
+}

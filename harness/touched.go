@@ -1,0 +1,97 @@
+package harness
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// What tools do, by their names in lower case without "_" and "-": most harnesses
+// call theirs alike.
+var (
+	toolWrites = words(`edit multiedit write create writefile createfile editfile fileedit filewrite fileeditreplacestring
+		fileeditinsert strreplace searchreplace replace insert delete deletefile undoedit notebookedit editnotebook
+		morpheditfile overwritefile`)
+	toolReads = words(`read view readfile viewfile fileread viewimage lookat readnotebook`)
+	toolRuns  = words(`bash shell execute powershell runshellcommand runterminalcmd runterminalcommand
+		executecommand runcommand terminal exec`)
+)
+
+// pathArguments are the names of the argument that is a tool's file.
+var pathArguments = []string{"file_path", "filePath", "path", "absolute_path", "target_file", "target_notebook", "notebook_path", "filename", "file"}
+
+// touchedPaths lists the paths that a call writes and those that it only reads, as far
+// as its name and its arguments tell.
+func touchedPaths(tool string, input gjson.Result) (p paths) {
+	name := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(tool))
+	switch {
+	case name == "applypatch":
+		p.edits = patchedFiles(input)
+	case name == "strreplaceeditor":
+		if input.Get("command").Str == "view" {
+			p.reads = callFiles(input)
+		} else {
+			p.edits = callFiles(input)
+		}
+	case toolWrites[name]:
+		p.edits = callFiles(input)
+	case toolReads[name]:
+		p.reads = callFiles(input)
+	case toolRuns[name]:
+		p.edits = runWrites(input)
+	}
+	return p
+}
+
+// callFiles are the files named by a call's arguments. Patterns are none.
+func callFiles(input gjson.Result) (files []string) {
+	for _, key := range pathArguments {
+		v := input.Get(key)
+		for _, f := range v.Array() {
+			if f.Type == gjson.String && f.Str != "" && !strings.ContainsAny(f.Str, "*\n") {
+				files = appendNew(files, keep(codexPath(f.Str)))
+			}
+		}
+		if v.Exists() {
+			break
+		}
+	}
+	return files
+}
+
+// patchedFiles are the files in the apply_patch envelopes of any argument.
+func patchedFiles(input gjson.Result) (files []string) {
+	take := func(s string) {
+		for _, f := range codexPatchFiles(s) {
+			files = appendNew(files, keep(f))
+		}
+	}
+	if !input.IsObject() {
+		take(input.String())
+		return files
+	}
+	input.ForEach(func(_, v gjson.Result) bool {
+		if v.Type == gjson.String {
+			take(v.Str)
+		}
+		return true
+	})
+	return files
+}
+
+// runWrites are the files that a command writes, from the folder it runs in.
+func runWrites(input gjson.Result) (files []string) {
+	command := first(input, "command", "cmd", "script")
+	if !input.IsObject() {
+		command = input
+	}
+	dir := first(input, "workdir", "working_directory", "cwd", "directory", "dir_path").String()
+	run := codexCommand(command)
+	for _, f := range append(run.patch, run.shell...) {
+		if dir != "" && !codexAbs(f) {
+			f = codexJoin(dir, f)
+		}
+		files = appendNew(files, keep(f))
+	}
+	return files
+}
