@@ -94,6 +94,9 @@ func renderTree(t *testing.T, h *Harness, root string, got *bytes.Buffer) {
 				fmt.Fprintf(got, "#%s", src.Part)
 			}
 			if by, err := Identify(src); by != h {
+				if by != nil {
+					err = fmt.Errorf("of %s", by.Name)
+				}
 				fmt.Fprintf(got, ": %v\n", err)
 				continue
 			}
