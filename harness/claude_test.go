@@ -257,11 +257,14 @@ func FuzzClaude(f *testing.F) {
 			p.Line(line)
 		}
 		meta, turns := p.Finish()
-		var counts session.Counts
+		var counts, inherited session.Counts
 		n := 0
 		for turn := range turns {
 			n++
 			counts.Add(turn.Role)
+			if n <= meta.Inherited.Total() {
+				inherited.Add(turn.Role)
+			}
 			if turn.N != n {
 				t.Fatalf("turn %d is numbered %d", n, turn.N)
 			}
@@ -269,8 +272,11 @@ func FuzzClaude(f *testing.F) {
 				t.Fatalf("turn %d is empty: %+v", n, turn)
 			}
 		}
-		if counts != meta.Turns {
-			t.Fatalf("counted %+v, said %+v", counts, meta.Turns)
+		if counts != meta.Turns || inherited != meta.Inherited {
+			t.Fatalf("counted %+v and %+v, said %+v and %+v", counts, inherited, meta.Turns, meta.Inherited)
+		}
+		if meta.ForkedFrom == "" && meta.Inherited.Total() > 0 || meta.Subagent && meta.ForkedFrom != "" {
+			t.Fatalf("%d turns of %q, sub-agent %v", meta.Inherited.Total(), meta.ForkedFrom, meta.Subagent)
 		}
 		if len(meta.Title) > 0 && strings.ContainsAny(meta.Title, "\n\x00") {
 			t.Fatalf("title %q", meta.Title)
