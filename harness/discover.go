@@ -101,6 +101,9 @@ func rootFolder(root string) (string, error) {
 	case !info.IsDir():
 		return "", ErrNotFolder
 	}
+	if root, err = filepath.Abs(root); err != nil { // variables may hold relative ones
+		return "", err
+	}
 	return filepath.EvalSymlinks(root)
 }
 

@@ -292,3 +292,19 @@ func TestDiscoverRoots(t *testing.T) {
 		t.Errorf("problems %v", reasons)
 	}
 }
+
+// A root may be a relative path; what is found there has an absolute one.
+func TestDiscoverRelativeRoot(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeTree(t, home, map[string]string{"here/x.jsonl": "{}"})
+	t.Chdir(home)
+	h := &Harness{Name: "made-up", Roots: func(Env) []string { return []string{"here"} }, Claims: func(string) bool { return true }}
+	var found []string
+	Discover(h, Env{}, func(s Source) { found = append(found, s.Path) }, func(p Problem) { t.Error(p) })
+	if diff := cmp.Diff([]string{filepath.Join(home, "here", "x.jsonl")}, found); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -226,6 +226,9 @@ func (a *app) scrubber(dir string) (*scrub.Scrubber, error) {
 
 func (a *app) env(home string) harness.Env {
 	if home != "" {
+		if abs, err := filepath.Abs(home); err == nil {
+			home = abs
+		}
 		// Another home: this machine's variables point elsewhere.
 		return harness.Env{Home: home, Getenv: func(string) string { return "" }, GOOS: runtime.GOOS}
 	}

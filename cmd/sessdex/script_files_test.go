@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	_ "modernc.org/sqlite"
 
 	"sessdex/blobstore/miniotest"
 )
@@ -183,5 +186,18 @@ func cmdNowhere(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 2, "nowhere WORD DIR")
 	if strings.Contains(tree(ts, ts.MkAbs(args[1])), args[0]) {
 		ts.Fatalf("%s holds it", args[1])
+	}
+}
+
+func cmdSQLite(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, !neg && len(args) == 2, "sqlite FILE SCRIPT")
+	path := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
+	db, err := sql.Open("sqlite", path)
+	ts.Check(err)
+	defer db.Close()
+	for statement := range strings.Lines(ts.ReadFile(args[1])) {
+		_, err := db.Exec(statement)
+		ts.Check(err)
 	}
 }

@@ -50,6 +50,7 @@ func TestMain(m *testing.M) {
 //	keep NAME PATH, same NAME PATH  a folder's content did not change
 //	prefix VAR WORD N          keep the first N characters of a word
 //	rmglob GLOB, tear GLOB     remove the files, or all but their beginning
+//	sqlite FILE SCRIPT         make a database by statements, one a line
 //	port VAR                   an address nobody listens at
 //	minio                      run a real MinIO and set AWS_*
 //	append FILE MORE           put the bytes of another file at the end
@@ -96,6 +97,7 @@ func TestScripts(t *testing.T) {
 			"keep":    cmdKeep,
 			"same":    cmdSame,
 			"port":    cmdPort,
+			"sqlite":  cmdSQLite,
 			"minio":   cmdMinio,
 			"term":    cmdTerm,
 			"within":  cmdWithin,
@@ -126,7 +128,7 @@ func plainProgram(t *testing.T) string {
 
 // servers are the scripts in which one process does several things at once: only
 // they gain from the race detector, which makes every start of the program slow.
-var servers = regexp.MustCompile(`/(?:up|up_machine|serve|import_watch)$`)
+var servers = regexp.MustCompile(`/(?:up|up_machine|home_five|serve|import_watch)$`)
 
 func usage(ts *testscript.TestScript, ok bool, want string) {
 	if !ok {
