@@ -61,7 +61,7 @@ func codexUnquoteJS(s string) string {
 func (p *codexParser) functionInput(name string, raw gjson.Result) codexInput {
 	args := raw
 	if raw.Type == gjson.String {
-		if args = gjson.Parse(raw.Str); !args.IsObject() || !gjson.Valid(raw.Str) {
+		if args = gjson.Parse(raw.Str); !args.IsObject() || !validJSON(raw.Str) {
 			return codexInput{text: raw.Str, patch: codexPatchFiles(raw.Str)}
 		}
 	}
@@ -212,11 +212,11 @@ func codexToolNames(tools gjson.Result) string {
 func codexOutput(s string) codexOut {
 	switch {
 	case strings.HasPrefix(s, `{"output"`) || strings.HasPrefix(s, `{"metadata"`):
-		if gjson.Valid(s) {
+		if validJSON(s) {
 			r := gjson.Parse(s)
 			return codexOut{text: r.Get("output").String(), failed: r.Get("metadata.exit_code").Int() != 0}
 		}
-	case (strings.HasPrefix(s, `[{`) || strings.HasPrefix(s, `{"content":[`)) && gjson.Valid(s):
+	case (strings.HasPrefix(s, `[{`) || strings.HasPrefix(s, `{"content":[`)) && validJSON(s):
 		r := gjson.Parse(s)
 		list := r
 		if r.IsObject() {

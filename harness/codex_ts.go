@@ -12,6 +12,11 @@ import (
 // that are whole.
 func (p *codexParser) finishDocument() {
 	raw := p.doc.String()
+	if tooDeep(raw) {
+		p.b.meta.BadLines++
+		p.doc.Reset()
+		return
+	}
 	if !gjson.Valid(raw) {
 		p.b.meta.BadLines++
 	}

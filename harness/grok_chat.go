@@ -132,7 +132,7 @@ func (p *grokParser) thought(text string) {
 // rowCall takes a call whose arguments stand as JSON in a string.
 func (p *grokParser) rowCall(id string, f gjson.Result) {
 	args := f.Get("arguments")
-	if args.Type == gjson.String && gjson.Valid(args.Str) {
+	if args.Type == gjson.String && validJSON(args.Str) {
 		args = gjson.Parse(args.Str)
 	}
 	c := p.call(id, f.Get("name").String(), p.lastTime())

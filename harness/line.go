@@ -134,6 +134,10 @@ func tooDeep[T string | []byte](line T) bool {
 	return false
 }
 
+// validJSON reports whether a text, such as the string in which a tool's arguments
+// stand, is JSON of a depth that can be read.
+func validJSON(s string) bool { return !tooDeep(s) && gjson.Valid(s) }
+
 // objectEnd is the offset just after the object that b begins with, or -1.
 func objectEnd(b []byte) int {
 	depth, inString := 0, false
