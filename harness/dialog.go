@@ -182,12 +182,12 @@ func anyTime(v gjson.Result) time.Time {
 }
 
 // plainInput is a call's arguments as a value: they may stand in a string as JSON, and
-// where the document is printed over several lines they would show its indentation.
+// are the same however the document around them is printed.
 func plainInput(v gjson.Result) gjson.Result {
-	if v.Type == gjson.String && strings.HasPrefix(v.Str, "{") && gjson.Valid(v.Str) && !tooDeep([]byte(v.Str)) {
+	if v.Type == gjson.String && strings.HasPrefix(v.Str, "{") && validJSON(v.Str) {
 		v = gjson.Parse(v.Str)
 	}
-	if v.IsObject() && strings.Contains(v.Raw, "\n") {
+	if v.IsObject() {
 		v = v.Get("@ugly")
 	}
 	return v

@@ -80,7 +80,8 @@ func droidMessage(r gjson.Result) gjson.Result {
 
 type droidParser struct {
 	dialog
-	src Source
+	src   Source
+	title string // see named
 }
 
 func newDroidParser(src Source) *droidParser {
@@ -121,10 +122,7 @@ func (p *droidParser) start(r gjson.Result) {
 	m := &p.meta
 	m.NativeID = keep(droidID(r))
 	p.dir(keep(r.Get("cwd").String()))
-	// "title" is cut from the first prompt; "sessionTitle" says what it is about.
-	if t := r.Get("sessionTitle").String(); t != "" {
-		p.given = keep(t)
-	}
+	p.given, p.title = keep(r.Get("sessionTitle").String()), keep(r.Get("title").String())
 	if from := r.Get("callingSessionId").String(); from != "" {
 		m.Parent, m.Subagent = keep(from), true
 	}
@@ -132,7 +130,7 @@ func (p *droidParser) start(r gjson.Result) {
 
 func (p *droidParser) droidMessage(r gjson.Result, at time.Time) {
 	m, id := droidMessage(r), r.Get("id").String()
-	if v := first(m, "visibility", "message.visibility"); v.Str == "llm_only" {
+	if m.Get("visibility").Str == "llm_only" || r.Get("visibility").Str == "llm_only" {
 		return // context that the harness adds
 	}
 	p.model(keep(first(m, "model", "modelId").String()))
@@ -158,10 +156,27 @@ func withoutWrappers(c content) content {
 	return c
 }
 
+// named takes the title that most sessions have for one where it says more than the
+// beginning of the first prompt, which it is at first.
+func (p *droidParser) named() {
+	title := strings.TrimRight(session.OneLine(p.title, 60), ".…")
+	for _, t := range p.turns {
+		if t.Role == session.User && strings.HasPrefix(session.OneLine(t.Text, 200), title) {
+			return
+		}
+	}
+	if title != "New Session" && !strings.HasPrefix(title, "#") { // a sub-agent's
+		p.given = p.title
+	}
+}
+
 // Finish implements [Parser].
 func (p *droidParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 	if p.meta.NativeID == "" {
 		p.meta.NativeID = strings.TrimSuffix(path.Base(strings.ReplaceAll(p.src.Path, `\`, "/")), ".jsonl")
+	}
+	if p.given == "" {
+		p.named()
 	}
 	p.inherit(p.src)
 	return p.finish()

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -266,6 +268,73 @@ func TestUnknownName(t *testing.T) {
 	}
 	if got := parse("", ask, reply); got != "" {
 		t.Error(got)
+	}
+}
+
+// A conversation may be cut into lines in any way: the same document, printed, is the same.
+func TestUnknownPrinted(t *testing.T) {
+	for _, doc := range []string{
+		`{"id":"x","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{\"k\":{\"l\":1}}"}}]}]}`,
+		`[{"role":"user","content":"a"},{"role":"model","parts":[{"text":"b"},{"functionCall":{"name":"f","args":{"k":{"l":1}}}}]}]`,
+	} {
+		var want string
+		for i, printed := range []string{doc, gjson.Get(doc, "@pretty").Raw, strings.ReplaceAll(doc, `},{"role"`, "},\n{\"role\""), gjson.Get(doc, `@pretty:{"indent":"\t","width":1}`).Raw} {
+			if h, err := Detect([]byte(printed)); h != Unknown {
+				t.Fatalf("%v, %v for\n%s", h, err, printed)
+			}
+			p := Unknown.New(Source{Path: "/x/session-20260101.json"})
+			for line := range strings.Lines(printed) {
+				p.Line([]byte(line))
+			}
+			var got bytes.Buffer
+			meta, turns := p.Finish()
+			render(&got, meta, slices.Collect(turns))
+			if i == 0 {
+				want = got.String()
+			} else if got.String() != want {
+				t.Errorf("printed\n%s\nis\n%s\nnot\n%s", printed, got.String(), want)
+			}
+		}
+		if !strings.Contains(want, "turns: 1 user, 1 assistant, 1 tool") {
+			t.Error(want)
+		}
+	}
+}
+
+// Nesting that would overflow the stack of a recursive reader is a line that cannot be
+// read, to every harness.
+func TestDeepNesting(t *testing.T) {
+	deep := []byte(strings.Repeat(`{"a":`, 40_000) + "1" + strings.Repeat("}", 40_000))
+	for _, h := range All {
+		p := h.New(Source{})
+		p.Line(deep)
+		meta, turns := p.Finish()
+		if h != OpenCode && meta.BadLines != 1 || len(slices.Collect(turns)) != 0 { // OpenCode's passes over what it does not ask for
+			t.Errorf("%s: %d bad lines", h.Name, meta.BadLines)
+		}
+	}
+}
+
+// The same in a string that holds JSON: a tool's arguments or its output.
+func TestDeepNestingInString(t *testing.T) {
+	const levels = 400_000
+	defer debug.SetMaxStack(debug.SetMaxStack(16 << 20)) // a reader that recurses ends the process
+	deep := `{\"a\":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + `}`
+	for h, lines := range map[*Harness][]string{
+		CodexCLI: {
+			`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"function_call","name":"f","call_id":"c","arguments":"` + deep + `"}}`,
+			`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"{\"output\":` + deep[6:] + `"}}`,
+		},
+		GrokBuild: {`{"type":"assistant","content":"x","model_id":"m","tool_calls":[{"id":"c","name":"f","arguments":"` + deep + `"}]}`},
+		Unknown:   {`{"role":"assistant","content":"x","tool_calls":[{"id":"c","function":{"name":"f","arguments":"` + deep + `"}}]}`},
+	} {
+		p := h.New(Source{})
+		for _, line := range lines {
+			p.Line([]byte(line))
+		}
+		if meta, _ := p.Finish(); meta.Turns.Tool != 1 {
+			t.Errorf("%s: %+v", h.Name, meta.Turns)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ func TestRefuse(t *testing.T) {
 		{"only questions", `{"role":"user","content":"fix it"}`, "a list of prompts, without answers"},
 		{"only answers", `{"role":"assistant","content":"done"}`, "without what it was asked"},
 		{"training data", strings.Repeat(`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`+"\n", 2), "a collection of conversations"},
+		{"training data, printed", "[\n" + strings.Repeat(`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]},`+"\n", 2) + "{}]", "a collection of conversations"},
 		{"a list of conversations", `[` + strings.Repeat(`{"conversations":[{"from":"human","value":"a"},{"from":"gpt","value":"b"}]},`, 2) + `{}]`, "a collection of conversations"},
 		{"claude stream", `{"type":"system","subtype":"init","cwd":"/d","session_id":"s","tools":[]}` + "\n" +
 			`{"type":"assistant","message":{"role":"assistant","content":[]},"session_id":"s","parent_tool_use_id":null}`, "claude -p"},

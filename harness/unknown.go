@@ -39,46 +39,55 @@ type sides struct {
 	lists           int // of messages: the lines count as one, each list in a record as one
 }
 
-func sidesOf(h Head) (s sides) {
-	lines := false
-	message := func(r gjson.Result) bool {
-		m, ok := chatMessage(r)
-		if !ok {
-			return false
-		}
-		said := m.words() != ""
-		s.asked = s.asked || m.role == session.User && said
-		s.answered = s.answered || m.role == session.Assistant && said
-		return true
-	}
-	list := func(r gjson.Result) bool {
-		members := messageList(r)
-		if !members.IsArray() {
-			return false
-		}
-		found := false
-		eachMember(members, func(m gjson.Result) { found = message(m) || found })
-		if found {
-			s.lists++
-		}
-		return found
-	}
-	if list(h.Doc) && len(h.Records) <= 1 {
-		return s
-	}
-	s = sides{}
+func sidesOf(h Head) sides {
+	var of sides // of the records, and of the lists that stand in them
+	bare := false
 	for _, r := range h.Records {
-		if !list(r) {
-			lines = message(r) || lines
+		if list := messageList(r); list.IsArray() {
+			of.list(list)
+		} else {
+			bare = of.message(r) || bare
 		}
 	}
-	if lines {
+	if bare {
+		of.lists++
+	}
+	if of.lists > 1 {
+		return of
+	}
+	// A document printed over several lines may have whole messages on some of them.
+	var doc sides
+	if doc.list(messageList(h.Doc)); doc.lists > 0 {
+		return doc
+	}
+	if h.Doc.IsArray() { // of conversations
+		eachMember(h.Doc, func(r gjson.Result) { doc.list(messageList(r)) })
+	}
+	if doc.lists > 0 {
+		return doc
+	}
+	return of
+}
+
+// list counts a list, if there are messages in it.
+func (s *sides) list(list gjson.Result) {
+	found := false
+	if list.IsArray() {
+		eachMember(list, func(m gjson.Result) { found = s.message(m) || found })
+	}
+	if found {
 		s.lists++
 	}
-	if h.Doc.IsArray() && s.lists == 0 { // a list of conversations
-		eachMember(h.Doc, func(r gjson.Result) { list(r) })
+}
+
+// message notes who speaks in a record, if it is a message.
+func (s *sides) message(r gjson.Result) bool {
+	m, ok := chatMessage(r)
+	if ok && m.words() != "" {
+		s.asked = s.asked || m.role == session.User
+		s.answered = s.answered || m.role == session.Assistant
 	}
-	return s
+	return ok
 }
 
 // unknownParser reads a conversation of an unknown program.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -51,7 +52,7 @@ func (a *app) sayReport(rep *indexer.Report, dry bool) {
 // that holds no session.
 func (a *app) saySources(rep *indexer.Report) {
 	if rep.Files() == 0 && len(rep.Absent) > 0 {
-		fmt.Fprintf(a.out, "No sessions found: looked for those of %s.\n", strings.Join(indexer.Harnesses(), ", "))
+		fmt.Fprintf(a.out, "No sessions found: looked for those of %s.\n", strings.Join(lookedFor(rep), ", "))
 	}
 	row := func(harness, root, account string) {
 		fmt.Fprintf(a.out, "%s  %s\n  %s\n", harness, a.style().dim(line(root, 4096)), account)
@@ -65,6 +66,19 @@ func (a *app) saySources(rep *indexer.Report) {
 		}
 		a.sayFiles("skipped", rep.Skips)
 	}
+}
+
+// lookedFor names the harnesses that have folders to look into.
+func lookedFor(rep *indexer.Report) []string {
+	var names []string
+	for _, r := range rep.Absent {
+		names = append(names, r.Harness)
+	}
+	for _, s := range rep.Sources {
+		names = append(names, s.Harness)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // account is what became of the files of one source, on one line.
