@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -42,10 +43,7 @@ type openCodeRef struct {
 }
 
 func (r openCodeRef) compare(o openCodeRef) int {
-	if r.created != o.created {
-		return int(min(max(r.created-o.created, -1), 1))
-	}
-	return strings.Compare(r.id, o.id)
+	return cmp.Or(cmp.Compare(r.created, o.created), strings.Compare(r.id, o.id))
 }
 
 // An openCodePart is one part as it is stored, JSON with or without ids.

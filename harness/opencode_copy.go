@@ -169,7 +169,7 @@ func mergeLog(path string) error {
 }
 
 func copyFile(to, from string) error {
-	src, err := os.Open(from)
+	src, err := openRegular(from)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,11 @@ var openCodeColumns = map[string][]string{
 //     whoever comes to write is noticed at the end;
 //   - where neither can be, as in a folder that may not be written to, as a copy.
 func openOpenCodeDB(path string) (*openCodeDB, error) {
-	if _, err := os.Stat(path); err != nil {
+	path, err := filepath.EvalSymlinks(path) // the log is beside the file, not beside a link to it
+	if err == nil {
+		err = openCodeOnlyFiles(path)
+	}
+	if err != nil {
 		return nil, err
 	}
 	d := &openCodeDB{path: path, has: map[string]bool{}}
@@ -71,7 +75,7 @@ func openOpenCodeDB(path string) (*openCodeDB, error) {
 		}
 		return d, nil
 	}
-	err := d.open(openCodeDSN(path, "mode=ro"))
+	err = d.open(openCodeDSN(path, "mode=ro"))
 	if err == nil || errors.Is(err, errNoOpenCode) {
 		return d, err
 	}
@@ -85,18 +89,21 @@ func openOpenCodeDB(path string) (*openCodeDB, error) {
 	return d, nil
 }
 
-// openCodeDSN names a database to the driver.
+// openCodeDSN names a database to the driver. What its schema calls is not trusted.
 func openCodeDSN(path, how string) string {
 	p := filepath.ToSlash(path)
 	if !strings.HasPrefix(p, "/") {
 		p = "/" + p // C:/…
 	}
-	u := url.URL{Scheme: "file", Path: p, RawQuery: how + "&_pragma=busy_timeout(5000)"}
+	u := url.URL{Scheme: "file", Path: p, RawQuery: how + "&_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)"}
 	return u.String()
 }
 
 // openCodeFileState changes whenever a database or its log does.
 func openCodeFileState(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
 	return fileState(path) + " " + fileState(path+openCodeWAL)
 }
 
@@ -133,7 +140,10 @@ func (d *openCodeDB) use(db *sql.DB, close func() error) (err error) {
 		return err
 	}
 	for table, columns := range openCodeColumns {
-		rows, err := d.tx.Query("SELECT name FROM pragma_table_info(?)", table)
+		// Views and virtual tables run whatever somebody wrote into the schema, without end
+		// if that has none.
+		rows, err := d.tx.Query(`SELECT name FROM pragma_table_info(?1)
+			WHERE EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND lower(name) = ?1 AND rootpage > 0)`, table)
 		if err != nil {
 			return err
 		}
@@ -198,13 +208,16 @@ func (d *openCodeDB) list() ([]openCodeRow, error) {
 		if !d.has[table+".session_id"] {
 			return "SELECT NULL id, 0 n, 0 t, 0 size"
 		}
-		return fmt.Sprintf("SELECT session_id id, count(*) n, max(%s) t, sum(octet_length(data)) size FROM %s GROUP BY session_id",
-			d.column(table, "time_updated"), table)
+		// Sorted by session, where no index gives that order, is what was computed, and
+		// not the data.
+		return fmt.Sprintf(`WITH row AS MATERIALIZED (SELECT session_id id, %s t, octet_length(data) size FROM %s WHERE %s)
+			SELECT id, count(*) n, max(t) t, sum(size) size FROM row GROUP BY id`,
+			d.number(table, "time_updated"), table, openCodeIsID("session_id"))
 	}
-	rows, err := d.tx.Query(fmt.Sprintf(`SELECT session.id, coalesce(%s, 0),
+	rows, err := d.tx.Query(fmt.Sprintf(`SELECT session.id, %s,
 			coalesce(m.n, 0), coalesce(m.t, 0), coalesce(m.size, 0), coalesce(p.n, 0), coalesce(p.t, 0), coalesce(p.size, 0)
 		FROM session LEFT JOIN (%s) m ON m.id = session.id LEFT JOIN (%s) p ON p.id = session.id
-		ORDER BY session.id`, d.column("session", "time_updated"), sums("message"), sums("part")))
+		WHERE %s ORDER BY session.id`, d.number("session", "time_updated"), sums("message"), sums("part"), openCodeIsID("session.id")))
 	if err != nil {
 		return nil, fmt.Errorf("list the sessions of %s: %w", filepath.Base(d.path), err)
 	}
@@ -235,8 +248,8 @@ type openCodeDBSession struct {
 }
 
 func (s openCodeDBSession) messages() ([]openCodeRef, error) {
-	created := s.column("message", "time_created")
-	rows, err := s.tx.Query(fmt.Sprintf("SELECT id, coalesce(%s, 0) FROM message WHERE session_id = ? ORDER BY %s, id", created, created), s.id)
+	rows, err := s.tx.Query(fmt.Sprintf("SELECT id, %s created FROM message WHERE session_id = ? AND %s ORDER BY created, id",
+		s.number("message", "time_created"), openCodeIsID("id")), s.id)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +267,7 @@ func (s openCodeDBSession) messages() ([]openCodeRef, error) {
 
 func (s openCodeDBSession) message(id string) ([]byte, error) {
 	var raw []byte
-	err := s.tx.QueryRow("SELECT data FROM message WHERE id = ?", id).Scan(&raw)
+	err := s.tx.QueryRow("SELECT "+openCodeBounded("data", openCodeMaxData)+" FROM message WHERE id = ?", id).Scan(&raw)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, io.EOF
 	}
@@ -263,7 +276,8 @@ func (s openCodeDBSession) message(id string) ([]byte, error) {
 
 func (s openCodeDBSession) parts(message string) iter.Seq2[openCodePart, error] {
 	return func(yield func(openCodePart, error) bool) {
-		rows, err := s.tx.Query("SELECT id, data FROM part WHERE message_id = ? ORDER BY id", message)
+		rows, err := s.tx.Query(fmt.Sprintf("SELECT CASE WHEN %s THEN id ELSE '' END, %s FROM part WHERE message_id = ? ORDER BY id",
+			openCodeIsID("id"), openCodeBounded("data", openCodeMaxData)), message)
 		if err != nil {
 			yield(openCodePart{}, err)
 			return
@@ -292,7 +306,7 @@ func (s openCodeDBSession) session() ([]byte, error) {
 	exprs := make([]string, len(names))
 	values := make([]any, len(names))
 	for i, name := range names {
-		exprs[i] = s.column("session", name)
+		exprs[i] = openCodeBounded(s.column("session", name), openCodeMaxField)
 		values[i] = new(any)
 	}
 	err := s.tx.QueryRow("SELECT "+strings.Join(exprs, ", ")+" FROM session WHERE id = ?", s.id).Scan(values...)
@@ -345,7 +359,7 @@ func (s openCodeDBSession) worktree(project any) any {
 		return nil
 	}
 	var dir any
-	if s.tx.QueryRow("SELECT worktree FROM project WHERE id = ?", project).Scan(&dir) != nil {
+	if s.tx.QueryRow("SELECT "+openCodeBounded("worktree", openCodeMaxField)+" FROM project WHERE id = ?", project).Scan(&dir) != nil {
 		return nil
 	}
 	return dir

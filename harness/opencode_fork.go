@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 )
@@ -29,8 +30,9 @@ func (s openCodeDBSession) fork(row map[string]any) map[string]any {
 	if err != nil || first >= born {
 		return nil
 	}
-	rows, err := s.tx.Query(`SELECT id, title FROM session WHERE id <> ? AND time_created < ?
-		AND EXISTS (SELECT 1 FROM message WHERE session_id = session.id AND time_created = ?) ORDER BY time_created, id`, s.id, born, first)
+	rows, err := s.tx.Query(fmt.Sprintf(`SELECT id, coalesce(%s, '') FROM session WHERE %s AND id <> ? AND time_created < ?
+		AND EXISTS (SELECT 1 FROM message WHERE session_id = session.id AND time_created = ?) ORDER BY time_created, id`,
+		openCodeBounded("title", openCodeMaxTitle), openCodeIsID("id")), s.id, born, first)
 	if err != nil {
 		return nil
 	}
@@ -60,5 +62,8 @@ func openCodeForkTitle(title string) string {
 	}
 	return title + " (fork #1)"
 }
+
+// openCodeMaxTitle is the length in bytes up to which a title is compared.
+const openCodeMaxTitle = 4 << 10
 
 var openCodeForked = regexp.MustCompile(`^(.+) \(fork #(\d+)\)$`)

@@ -72,12 +72,15 @@ var openCodeSchema = regexp.MustCompile("(?i)CREATE TABLE [`\"]?(session|message
 // holdsOpenCode looks into a database whose name says nothing. It touches neither the
 // database nor its folder, and no lock.
 func holdsOpenCode(db string) bool {
+	if openCodeOnlyFiles(db) != nil {
+		return false
+	}
 	d := &openCodeDB{path: db, has: map[string]bool{}}
 	if d.open(openCodeDSN(db, "mode=ro&immutable=1")) == nil {
 		d.Close()
 		return true
 	}
-	f, err := os.Open(db + openCodeWAL)
+	f, err := openRegular(db + openCodeWAL)
 	if err != nil {
 		return false
 	}
@@ -204,7 +207,7 @@ var openCodeSessionOf = regexp.MustCompile(`"sessionID"\s*:\s*"(ses_[0-9A-Za-z]+
 
 // fileHead is the first 4 KiB of a file, as far as it can be read.
 func fileHead(path string) []byte {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil
 	}

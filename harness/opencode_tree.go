@@ -45,6 +45,12 @@ func (t openCodeTree) partDir(message string) string {
 	return filepath.Join(t.root, "part", message)
 }
 
+// openCodeNames reports whether a record of that id can be a file here. Ids come from
+// databases, too, where one may hold a path.
+func openCodeNames(id string) bool {
+	return id == filepath.Base(id) && id != ".." && !strings.ContainsRune(id, 0)
+}
+
 // stamp changes with any file of the session: it looks at the folders, one for each
 // message, and at none of the files but the session's own. size is what a directory
 // listing tells about the messages.
@@ -81,7 +87,7 @@ func (t openCodeTree) stamp() (stamp string, size int64, err error) {
 // openCodeFiles lists the records in a folder by their ids, sorted; a folder that is
 // not there has none.
 func openCodeFiles(dir, prefix string) ([]string, error) {
-	f, err := os.Open(dir)
+	f, err := os.OpenFile(dir, os.O_RDONLY|openNow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -128,11 +134,17 @@ func (t openCodeTree) messages() ([]openCodeRef, error) {
 }
 
 func (t openCodeTree) message(id string) ([]byte, error) {
+	if !openCodeNames(id) {
+		return nil, io.EOF
+	}
 	return openCodeFile(filepath.Join(t.messageDir(), id+".json"))
 }
 
 func (t openCodeTree) parts(message string) iter.Seq2[openCodePart, error] {
 	return func(yield func(openCodePart, error) bool) {
+		if !openCodeNames(message) {
+			return
+		}
 		dir := t.partDir(message)
 		ids, err := openCodeFiles(dir, "prt_")
 		if err != nil {
@@ -178,11 +190,13 @@ func (t openCodeTree) Close() error { return nil }
 
 // openCodeFile reads one record. No real one is larger than a line may be.
 func openCodeFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	f, err := openRegular(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, io.EOF
-	}
-	if err != nil {
+	case errors.Is(err, ErrNotRegular):
+		return nil, nil // no JSON: it is reported as unreadable
+	case err != nil:
 		return nil, err
 	}
 	defer f.Close()
@@ -190,8 +204,8 @@ func openCodeFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > MaxLine {
-		return nil, nil // no JSON: it is reported as unreadable
+	if info.Size() > MaxLine {
+		return nil, nil
 	}
 	return io.ReadAll(io.LimitReader(f, MaxLine))
 }
