@@ -4,6 +4,7 @@ package harness
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -89,5 +90,56 @@ func TestOpenOfAPipeThatTookItsPlace(t *testing.T) {
 	}
 	if _, err := src.Open(); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("open: %v", err)
+	}
+}
+
+// A pipe is not waited for wherever OpenCode keeps a file or a folder.
+func TestOpenCodePipes(t *testing.T) {
+	pipe := func(path string) {
+		t.Helper()
+		if err := errors.Join(os.RemoveAll(path), syscall.Mkfifo(path, 0o600)); err != nil {
+			t.Skip("no pipes here:", err)
+		}
+	}
+	for _, ext := range []string{"-wal", "-shm", "-journal"} {
+		home := t.TempDir()
+		db := openCodeLive(t, filepath.Join(openCodeData(home), "opencode.db"))
+		insertOpenCode(t, db, openCodeTalk("ses_1", openCodeBorn))
+		db.Close()
+		pipe(filepath.Join(openCodeData(home), "opencode.db"+ext))
+		found, problems := discovered(OpenCode, Env{Home: home})
+		if len(found) != 0 || len(problems) == 0 || !errors.Is(problems[0], ErrNotRegular) {
+			t.Errorf("%s: found %v, problems %v", ext, found, problems)
+		}
+	}
+	for _, at := range []string{"message/ses_1/msg_101.json", "part/msg_101/prt_101_00.json", "part/msg_101", "message/ses_1"} {
+		home := t.TempDir()
+		writeOpenCodeTree(t, openCodeData(home), false, openCodeTalk("ses_1", openCodeBorn))
+		pipe(filepath.Join(openCodeData(home), "storage", at))
+		Discover(OpenCode, Env{Home: home}, func(src Source) {
+			if r, err := src.Open(); err == nil {
+				_, _ = io.Copy(io.Discard, r) // an error is an answer
+				r.Close()
+			}
+		}, func(Problem) {})
+	}
+}
+
+// Nor for one that took the place of a part after it was found.
+func TestPartThatBecameAPipe(t *testing.T) {
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"a.jsonl": "{}\n", "b.jsonl": "{}\n"})
+	parts := partsOf(dir, []string{"a.jsonl", "b.jsonl"}, func(string) int64 { return 0 })
+	b := filepath.Join(dir, "b.jsonl")
+	if err := errors.Join(os.Remove(b), syscall.Mkfifo(b, 0o600)); err != nil {
+		t.Skip("no pipes here:", err)
+	}
+	r, err := openParts(partHead{Harness: grokName}, dir, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := io.Copy(io.Discard, r); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("read: %v", err)
 	}
 }

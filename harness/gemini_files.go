@@ -94,9 +94,6 @@ func geminiFileID(file string) string {
 
 // geminiHead is the beginning of a file, "" where it cannot be read.
 func geminiHead(file string) string {
-	if !isRegular(file) {
-		return ""
-	}
 	r, err := openTranscript(file)
 	if err != nil {
 		return ""
@@ -176,20 +173,11 @@ func geminiHash(folder string) string {
 
 // geminiRead is a small text file, trimmed, or "".
 func geminiRead(file string) string {
-	if !isRegular(file) {
-		return ""
-	}
-	f, err := os.Open(file)
+	f, err := openRegular(file)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
 	data, _ := io.ReadAll(io.LimitReader(f, maxRegistry))
 	return strings.TrimSpace(string(data))
-}
-
-// isRegular reports whether file can be opened without waiting for a writer.
-func isRegular(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular()
 }

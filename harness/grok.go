@@ -142,7 +142,7 @@ func headOf(file string) string {
 	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	f, err := os.Open(file)
+	f, err := openRegular(file)
 	if err != nil {
 		return ""
 	}

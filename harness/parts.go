@@ -104,7 +104,7 @@ func (r *partsReader) next() error {
 	for len(r.left) > 0 {
 		p := r.left[0]
 		r.left = r.left[1:]
-		f, err := os.Open(filepath.Join(r.dir, p.name))
+		f, err := openRegular(filepath.Join(r.dir, p.name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
