@@ -69,26 +69,44 @@ func gitConfig(dotGit string) string {
 	}
 	dir := dotGit
 	if !info.IsDir() {
-		raw, err := os.ReadFile(dotGit)
-		if err != nil {
+		raw := pointer(dotGit)
+		if raw == "" {
 			return ""
 		}
-		dir = strings.TrimSpace(strings.TrimPrefix(string(raw), "gitdir:"))
+		dir = strings.TrimSpace(strings.TrimPrefix(raw, "gitdir:"))
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(filepath.Dir(dotGit), dir)
 		}
-		if common, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
-			if at := strings.TrimSpace(string(common)); filepath.IsAbs(at) {
-				dir = at
-			} else {
-				dir = filepath.Join(dir, at)
-			}
+		if at := pointer(filepath.Join(dir, "commondir")); filepath.IsAbs(at) {
+			dir = at
+		} else {
+			dir = filepath.Join(dir, at)
 		}
 	}
 	return filepath.Join(dir, "config")
 }
 
+// maxPointer is more than the longest path of any system, in bytes.
+const maxPointer = 64 << 10
+
+// pointer is what a file says that holds a path, trimmed; "" where there is none. What
+// stands in a folder that a transcript names may be anything.
+func pointer(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPointer {
+		return ""
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
+}
+
 func originOf(config string) string {
+	if info, err := os.Stat(config); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
 	f, err := os.Open(config)
 	if err != nil {
 		return ""
