@@ -50,25 +50,24 @@ func Open(addr string, env func(string) string) (Store, error) {
 	return OpenDir(dir)
 }
 
-// Address is the address that the store at addr gives as its String, the same from any
-// working folder. It makes and opens nothing; its errors are those of Open.
+// Address checks an address as Open does, without making or opening anything, and
+// gives one that means the same store in any working folder.
 func Address(addr string, env func(string) string) (string, error) {
-	if addr != "" && addr != "mem:" && !strings.HasPrefix(addr, "s3://") {
-		dir, err := folder(addr)
+	if addr == "" || addr == "mem:" || strings.HasPrefix(addr, "s3://") {
+		s, err := Open(addr, env)
 		if err != nil {
 			return "", err
 		}
-		if dir, err = filepath.Abs(dir); err != nil {
-			return "", fmt.Errorf("open store %s: %w", addr, err)
-		}
-		return "file:" + dir, nil
+		return addr, s.Close()
 	}
-	s, err := Open(addr, env)
+	dir, err := folder(addr)
 	if err != nil {
 		return "", err
 	}
-	defer s.Close()
-	return s.String(), nil
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", fmt.Errorf("open store %s: %w", addr, err)
+	}
+	return "file:" + dir, nil
 }
 
 // folder reads the address of a directory store.

@@ -118,3 +118,30 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("memory: warnings %v, want an empty list", got)
 	}
 }
+
+func TestAddressIsTheSameEverywhere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := func(name string) string { return map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}[name] }
+	for in, want := range map[string]string{
+		"den":                     "file:" + filepath.Join(wd, "den"),
+		"file:../den":             "file:" + filepath.Join(filepath.Dir(wd), "den"),
+		"file:" + wd:              "file:" + wd,
+		"s3://stoat-den/of/stoat": "s3://stoat-den/of/stoat",
+	} {
+		if got, err := Address(in, env); err != nil || got != want {
+			t.Errorf("Address(%q) = %q, %v, want %q", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", "ftp://x", "file:", "s3://", "s3://UPPER"} {
+		if got, err := Address(in, env); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("Address(%q) = %q, %v", in, got, err)
+		}
+	}
+	if entries, _ := os.ReadDir(wd); len(entries) > 0 {
+		t.Errorf("it made %v", entries)
+	}
+}

@@ -63,37 +63,44 @@ func (c *Change) Apply() (backup string, err error) {
 	return backup, nil
 }
 
-func (c *Change) apply() (backup string, err error) {
+func (c *Change) apply() (string, error) {
+	backup := ""
 	if c.Before != nil {
+		var err error
 		name := c.target + ".sessdex-backup-" + time.Now().UTC().Format(backupTime)
 		if backup, err = writeNew(name, c.Before, c.mode); err != nil {
 			return "", fmt.Errorf("back it up: %w", err)
 		}
-		defer func() {
-			if err != nil {
-				os.Remove(backup) // nothing was changed, so it is of no use
-			}
-		}()
 	}
+	if err := c.write(); err != nil {
+		if backup != "" {
+			os.Remove(backup) // nothing was changed, so it is of no use
+		}
+		return "", err
+	}
+	return backup, nil
+}
+
+func (c *Change) write() error {
 	if c.After == nil {
 		if err := c.unchanged(); err != nil {
-			return "", err
+			return err
 		}
-		return backup, os.Remove(c.target)
+		return os.Remove(c.target)
 	}
 	dir := filepath.Dir(c.target)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
+		return err
 	}
 	temp, err := writeNew(filepath.Join(dir, ".sessdex-new"), c.After, c.mode)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer os.Remove(temp) // gone where all went well
 	if err := c.unchanged(); err != nil {
-		return "", err
+		return err
 	}
-	return backup, os.Rename(temp, c.target)
+	return os.Rename(temp, c.target)
 }
 
 // unchanged makes sure that the file is as it was read.

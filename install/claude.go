@@ -4,7 +4,8 @@ import "path/filepath"
 
 // claudeCode is Anthropic's Claude Code. Its servers are in ~/.claude.json and its
 // hooks in ~/.claude/settings.json; CLAUDE_CONFIG_DIR moves both into one folder.
-// What a SessionEnd hook prints is not shown, and it has 1.5 seconds.
+// What a SessionEnd hook prints is not shown, and it has 1.5 seconds unless it asks
+// for more.
 var claudeCode = &Agent{
 	Name: "claude-code", Title: "Claude Code", Program: "claude",
 	signs: func(env Env) []string { return []string{env.dir("CLAUDE_CONFIG_DIR", ".claude"), claudeConfig(env)} },

@@ -3,8 +3,8 @@ package install
 import "path/filepath"
 
 // codexCLI is OpenAI's Codex: servers are in config.toml and hooks in hooks.json, both
-// in ~/.codex or the folder that CODEX_HOME names. A SessionEnd hook has one second.
-// Codex asks before it runs a hook that it does not know, and runs none until it is
+// in ~/.codex or the folder that CODEX_HOME names. A SessionEnd hook has one second,
+// and three if it asks for them. Codex asks before it runs a hook that it does not know, and runs none until it is
 // answered.
 var codexCLI = &Agent{
 	Name: "codex-cli", Title: "Codex", Program: "codex",
@@ -14,7 +14,7 @@ var codexCLI = &Agent{
 		dir := env.dir("CODEX_HOME", ".codex")
 		return []part{
 			tomlServer(filepath.Join(dir, "config.toml"), []string{"mcp_servers", serverName}, codexServer),
-			jsonHook(filepath.Join(dir, "hooks.json"), "codex-cli", nil),
+			jsonHook(filepath.Join(dir, "hooks.json"), "codex-cli", func(h *hookHandler) { h.Timeout = 3 }),
 		}
 	},
 }

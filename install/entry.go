@@ -45,7 +45,12 @@ type hookHandler struct {
 	Name    string `json:"name,omitempty"`
 	Type    string `json:"type"`
 	Command string `json:"command"`
+	Timeout int    `json:"timeout,omitempty"` // seconds, but for Gemini CLI
 }
+
+// hookSeconds is what our command may take. It needs a tenth of a second, but agents
+// give one or so where nothing is said, which is little on a machine that is busy.
+const hookSeconds = 10
 
 // jsonHook is our handler of the event SessionEnd in a JSON file; adapt makes it the
 // agent's.
@@ -56,7 +61,7 @@ func jsonHook(file, agent string, adapt func(*hookHandler)) part {
 			if words == nil {
 				return d.removeHandler("SessionEnd", agent)
 			}
-			h := hookHandler{Type: "command", Command: shellLine(words, runtime.GOOS)}
+			h := hookHandler{Type: "command", Command: shellLine(words, runtime.GOOS), Timeout: hookSeconds}
 			if adapt != nil {
 				adapt(&h)
 			}

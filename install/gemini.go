@@ -4,7 +4,7 @@ import "path/filepath"
 
 // geminiCLI is Google's Gemini CLI: servers and hooks are in ~/.gemini/settings.json,
 // or below the folder that GEMINI_CLI_HOME names instead of the home folder. It does
-// not wait for SessionEnd hooks.
+// not wait for SessionEnd hooks and gives them a minute, in milliseconds.
 var geminiCLI = &Agent{
 	Name: "gemini-cli", Title: "Gemini CLI", Program: "gemini",
 	signs: func(env Env) []string { return []string{geminiFolder(env)} },
@@ -12,7 +12,7 @@ var geminiCLI = &Agent{
 		settings := filepath.Join(geminiFolder(env), "settings.json")
 		return []part{
 			jsonServer(settings, []string{"mcpServers", serverName}, geminiServer),
-			jsonHook(settings, "gemini-cli", func(h *hookHandler) { h.Name = serverName }),
+			jsonHook(settings, "gemini-cli", func(h *hookHandler) { h.Name, h.Timeout = serverName, 0 }),
 		}
 	},
 }

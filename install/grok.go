@@ -4,7 +4,8 @@ import "path/filepath"
 
 // grokBuild is xAI's Grok Build: servers are in config.toml, and every file of the
 // folder hooks beside it may hold hooks, both in ~/.grok or the folder that GROK_HOME
-// names. A SessionEnd hook has 1.5 seconds.
+// names. A SessionEnd hook has 1.5 seconds unless it asks
+// for more.
 var grokBuild = &Agent{
 	Name: "grok-build", Title: "Grok Build", Program: "grok",
 	signs: func(env Env) []string { return []string{env.dir("GROK_HOME", ".grok")} },
