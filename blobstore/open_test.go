@@ -125,19 +125,21 @@ func TestAddressIsTheSameEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := func(name string) string { return map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}[name] }
+	env := func(name string) string {
+		return map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}[name]
+	}
 	for in, want := range map[string]string{
 		"den":                     "file:" + filepath.Join(wd, "den"),
 		"file:../den":             "file:" + filepath.Join(filepath.Dir(wd), "den"),
 		"file:" + wd:              "file:" + wd,
 		"s3://stoat-den/of/stoat": "s3://stoat-den/of/stoat",
 	} {
-		if got, err := Address(in, env); err != nil || got != want {
+		if got, err := blobstore.Address(in, env); err != nil || got != want {
 			t.Errorf("Address(%q) = %q, %v, want %q", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"", "ftp://x", "file:", "s3://", "s3://UPPER"} {
-		if got, err := Address(in, env); !errors.Is(err, fs.ErrInvalid) {
+		if got, err := blobstore.Address(in, env); !errors.Is(err, fs.ErrInvalid) {
 			t.Errorf("Address(%q) = %q, %v", in, got, err)
 		}
 	}
