@@ -71,7 +71,7 @@ func (p *ampParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 	m := &p.meta
 	m.NativeID = keep(doc.Get("id").String())
 	if m.NativeID == "" {
-		m.NativeID = strings.TrimSuffix(path.Base(strings.ReplaceAll(p.src.Path, `\`, "/")), ".json")
+		m.NativeID = strings.TrimSuffix(baseName(p.src.Path), ".json")
 	}
 	p.given = keep(doc.Get("title").String())
 	p.at(anyTime(doc.Get("created")))
@@ -88,7 +88,7 @@ func (p *ampParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 
 // workspace takes a folder that the thread was begun in.
 func (p *ampParser) workspace(tree gjson.Result) {
-	p.dir(keep(codexPath(tree.Get("uri").String())))
+	p.dir(keep(localPath(tree.Get("uri").String())))
 	repo := tree.Get("repository")
 	if p.meta.Repo == "" {
 		p.meta.Repo = keep(RepoName(repo.Get("url").String()))

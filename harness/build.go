@@ -2,7 +2,6 @@ package harness
 
 import (
 	"iter"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -124,7 +123,7 @@ func (b *builder) finish() (session.Meta, iter.Seq[session.Turn]) {
 		m.Title, m.TitleSource = session.OneLine(m.Opening, 120), session.TitleOpening
 	}
 	if m.Repo == "" && m.Dir != "" {
-		m.Repo = path.Base(strings.ReplaceAll(m.Dir, `\`, "/"))
+		m.Repo = baseName(m.Dir)
 	}
 	return *m, slices.Values(b.turns)
 }

@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -129,7 +127,7 @@ func (p *claudeParser) identify() {
 	if n := len(p.sessions); n > 0 {
 		m.NativeID = p.sessions[n-1].id
 	}
-	base := strings.TrimSuffix(path.Base(strings.ReplaceAll(p.src.Path, `\`, "/")), ".jsonl")
+	base := strings.TrimSuffix(baseName(p.src.Path), ".jsonl")
 	if m.Subagent = p.talked && !p.mainline; m.Subagent {
 		m.Parent, m.ForkedFrom = m.NativeID, ""
 		if p.forkParent != "" {
@@ -190,26 +188,6 @@ func claudeHash(parts ...string) uint64 {
 }
 
 var claudeSeed = maphash.MakeSeed()
-
-// keep copies a string out of the line it was found in, which would otherwise stay
-// in memory as long as the string, and makes it valid UTF-8.
-func keep(s string) string {
-	if !utf8.ValidString(s) {
-		return strings.ToValidUTF8(s, "\uFFFD")
-	}
-	return strings.Clone(s)
-}
-
-func claudeTime(v gjson.Result) time.Time {
-	if v.Type != gjson.String {
-		return time.Time{}
-	}
-	t, err := time.Parse(time.RFC3339Nano, v.Str)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
-}
 
 // claudePR notes a linked pull request, which is the only thing in a transcript
 // that names the repository.

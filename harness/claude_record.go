@@ -60,7 +60,7 @@ func (r *claudeRecord) read(v gjson.Result, p *claudeParser) {
 		case "userFeedback":
 			r.feedback = v.Str
 		case "timestamp":
-			r.time = claudeTime(v)
+			r.time = isoTime(v.Str)
 		case "isSidechain":
 			r.sidechain = v.Type == gjson.True
 		case "isMeta":

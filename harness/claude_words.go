@@ -121,14 +121,6 @@ var claudeBuiltin = words(`add-dir agents bashes bug clear color compact config 
 	rename resume rewind sandbox skills stats status statusline tag tasks terminal-setup theme todos upgrade
 	usage vim voice`)
 
-func words(s string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		set[w] = true
-	}
-	return set
-}
-
 // claudeQueued tells what a text in the prompt queue is: there, a slash command
 // stands as it was typed.
 func claudeQueued(text string) claudeSaid {
@@ -159,48 +151,4 @@ func claudeShellText(s string) string {
 		return out + "\n" + err
 	}
 	return out + err
-}
-
-// cutTrailingReminders drops reminders glued behind a text.
-func cutTrailingReminders(s string) string {
-	for {
-		s = strings.TrimRight(s, " \t\r\n")
-		if !strings.HasSuffix(s, "</system-reminder>") {
-			return s
-		}
-		at := strings.LastIndex(s, "<system-reminder>")
-		if at < 0 {
-			return s
-		}
-		s = s[:at]
-	}
-}
-
-// leadingElement splits s after the XML-like element it begins with. An element
-// that is never closed reaches to the end.
-func leadingElement(s string) (name, inner, rest string, ok bool) {
-	if len(s) < 3 || s[0] != '<' || s[1] < 'a' || s[1] > 'z' {
-		return "", "", "", false
-	}
-	end := 1
-	for end < len(s) && (s[end] >= 'a' && s[end] <= 'z' || s[end] >= '0' && s[end] <= '9' || s[end] == '-' || s[end] == '_') {
-		end++
-	}
-	open := strings.IndexByte(s, '>')
-	if open < end || s[end] != '>' && s[end] != ' ' {
-		return "", "", "", false
-	}
-	name = s[1:end]
-	inner, rest, _ = strings.Cut(s[open+1:], "</"+name+">")
-	return name, inner, strings.TrimSpace(rest), true
-}
-
-// element is the text of the first element of that name, or "".
-func element(s, name string) string {
-	_, s, ok := strings.Cut(s, "<"+name+">")
-	if !ok {
-		return ""
-	}
-	inner, _, _ := strings.Cut(s, "</"+name+">")
-	return inner
 }

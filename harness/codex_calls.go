@@ -2,7 +2,6 @@ package harness
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,7 @@ import (
 // call adds the turn of a tool call, or completes the one that an event of the same
 // call has made already, and returns its place.
 func (p *codexParser) call(from codexSource, id string, t session.Turn, m codexMark) int {
-	t.Role, t.Ref, m.source = session.Tool, codexText(id), from
+	t.Role, t.Ref, m.source = session.Tool, keep(id), from
 	if i, ok := p.calls[id]; ok && id != "" {
 		if old, mark := &p.b.turns[i], &p.marks[i]; from == codexItem && mark.source == codexEvent {
 			old.Tool, old.Input, mark.source = t.Tool, t.Input, from
@@ -43,7 +42,7 @@ func (p *codexParser) output(from codexSource, id string, o codexOut, t time.Tim
 	turn, m := &p.b.turns[i], &p.marks[i]
 	if from == codexItem || !m.done || turn.Output == "" {
 		if o.text != "" || from == codexItem {
-			turn.Output = codexText(o.text)
+			turn.Output = keep(o.text)
 		}
 	}
 	turn.Failed = turn.Failed || o.failed
@@ -71,7 +70,7 @@ func (p *codexParser) functionCall(r gjson.Result, t time.Time) {
 	if space := r.Get("namespace").Str; space != "" {
 		shown = space + "." + name
 	}
-	i := p.call(codexItem, id, session.Turn{Tool: codexText(shown), Input: codexText(c.text), Time: t},
+	i := p.call(codexItem, id, session.Turn{Tool: keep(shown), Input: keep(c.text), Time: t},
 		codexMark{patch: p.resolveAll(c.patch, c.dir), shell: p.resolveAll(c.shell, c.dir)})
 	if name == "exec" && c.script {
 		p.exec = i
@@ -85,10 +84,10 @@ func (p *codexParser) functionCall(r gjson.Result, t time.Time) {
 
 func (p *codexParser) localShell(r gjson.Result, t time.Time) {
 	a := r.Get("action")
-	c := codexCommand(a.Get("command"))
-	dir := codexPath(a.Get("working_directory").Str)
+	c := readCommand(a.Get("command"))
+	dir := localPath(a.Get("working_directory").Str)
 	p.call(codexItem, cmp.Or(r.Get("call_id").Str, r.Get("id").Str),
-		session.Turn{Tool: "local_shell", Input: codexText(c.text), Time: t},
+		session.Turn{Tool: "local_shell", Input: keep(c.text), Time: t},
 		codexMark{patch: p.resolveAll(c.patch, dir), shell: p.resolveAll(c.shell, dir)})
 }
 
@@ -108,7 +107,7 @@ func (p *codexParser) webSearch(from codexSource, action gjson.Result, query, st
 	}
 	text := strings.Join(parts, "\n")
 	if _, fresh := p.echoes.fresh(codexSearch, from, text); fresh {
-		p.call(from, "", session.Turn{Tool: "web_search", Input: codexText(text), Failed: status == "failed", Time: t}, codexMark{done: true})
+		p.call(from, "", session.Turn{Tool: "web_search", Input: keep(text), Failed: status == "failed", Time: t}, codexMark{done: true})
 	}
 }
 
@@ -117,7 +116,7 @@ func (p *codexParser) executed(id string, r gjson.Result, rec codexRecord) {
 	if r.Get("source").Str == "user_shell" {
 		return // "!cmd": the item has it
 	}
-	dir := codexPath(r.Get("cwd").Str)
+	dir := localPath(r.Get("cwd").Str)
 	status := r.Get("status").Str
 	o := codexOut{
 		text:    cmp.Or(r.Get("aggregated_output").String(), r.Get("stdout").String()+r.Get("stderr").String()),
@@ -131,8 +130,8 @@ func (p *codexParser) executed(id string, r gjson.Result, rec codexRecord) {
 	case p.exec >= 0: // a command that a code-mode script ran: part of that call
 		i = p.exec
 	default:
-		c := codexCommand(r.Get("command"))
-		i = p.call(codexEvent, id, session.Turn{Tool: "exec_command", Input: codexText(c.text), Time: rec.time},
+		c := readCommand(r.Get("command"))
+		i = p.call(codexEvent, id, session.Turn{Tool: "exec_command", Input: keep(c.text), Time: rec.time},
 			codexMark{patch: p.resolveAll(c.patch, dir), shell: p.resolveAll(c.shell, dir)})
 		p.output(codexEvent, id, o, rec.time)
 	}
@@ -151,9 +150,9 @@ func (p *codexParser) changed(id string, r gjson.Result, success bool, rec codex
 	var files []string
 	var diff strings.Builder
 	r.Get("changes").ForEach(func(file, change gjson.Result) bool {
-		files = append(files, codexText(codexPath(file.Str)))
+		files = append(files, keep(localPath(file.Str)))
 		if to := change.Get("move_path").Str; to != "" {
-			files = append(files, codexText(codexPath(to)))
+			files = append(files, keep(localPath(to)))
 		}
 		diff.WriteString(change.Get("type").Str + " " + file.Str + "\n" +
 			change.Get("unified_diff").String() + change.Get("content").String() + "\n")
@@ -165,7 +164,7 @@ func (p *codexParser) changed(id string, r gjson.Result, success bool, rec codex
 	case p.exec >= 0:
 		i = p.exec
 	default:
-		i = p.call(codexEvent, id, session.Turn{Tool: "apply_patch", Input: codexText(strings.TrimSpace(diff.String())), Time: rec.time}, codexMark{})
+		i = p.call(codexEvent, id, session.Turn{Tool: "apply_patch", Input: keep(strings.TrimSpace(diff.String())), Time: rec.time}, codexMark{})
 		p.output(codexEvent, id, codexOut{text: r.Get("stdout").String() + r.Get("stderr").String()}, rec.time)
 	}
 	m := &p.marks[i]
@@ -181,21 +180,21 @@ func (p *codexParser) changed(id string, r gjson.Result, success bool, rec codex
 func (p *codexParser) mcpEnd(r gjson.Result, rec codexRecord) {
 	result := r.Get("result")
 	ok := result.Get("Ok")
-	texts, _ := codexParts(ok.Get("content"))
+	texts, _ := textParts(ok.Get("content"))
 	if e := result.Get("Err"); e.Exists() {
 		texts = append(texts, e.String())
 	}
 	call := r.Get("invocation")
 	p.toolItem(r.Get("call_id").Str, "mcp__"+call.Get("server").Str+"."+call.Get("tool").Str, call.Get("arguments"),
-		codexJoined(texts), result.Get("Err").Exists() || ok.Get("isError").Bool() || ok.Get("is_error").Bool(), rec)
+		joinLines(texts), result.Get("Err").Exists() || ok.Get("isError").Bool() || ok.Get("is_error").Bool(), rec)
 }
 
 func (p *codexParser) mcpItem(id string, item gjson.Result, rec codexRecord) {
-	texts, _ := codexParts(item.Get("result.content"))
+	texts, _ := textParts(item.Get("result.content"))
 	if e := item.Get("error.message").Str; e != "" {
 		texts = append(texts, e)
 	}
-	p.toolItem(id, "mcp__"+item.Get("server").Str+"."+item.Get("tool").Str, item.Get("arguments"), codexJoined(texts),
+	p.toolItem(id, "mcp__"+item.Get("server").Str+"."+item.Get("tool").Str, item.Get("arguments"), joinLines(texts),
 		item.Get("status").Str == "failed" || item.Get("result.isError").Bool(), rec)
 }
 
@@ -206,45 +205,23 @@ func (p *codexParser) toolItem(id, name string, args gjson.Result, text string, 
 		if p.exec >= 0 {
 			return
 		}
-		p.call(codexEvent, id, session.Turn{Tool: codexText(name), Input: codexText(RenderInput(args)), Time: rec.time}, codexMark{})
+		p.call(codexEvent, id, session.Turn{Tool: keep(name), Input: keep(RenderInput(args)), Time: rec.time}, codexMark{})
 	}
 	p.output(codexEvent, id, codexOut{text: text, failed: failed}, rec.time)
 }
 
 // resolveAll makes paths absolute: a call's own folder, then the session's.
 func (p *codexParser) resolveAll(files []string, dir string) []string {
-	if dir = codexPath(dir); dir == "" || !codexAbs(dir) {
-		if dir != "" && p.cwd != "" {
-			dir = codexJoin(p.cwd, dir)
-		} else {
-			dir = p.cwd
-		}
+	if dir = localPath(dir); dir != "" {
+		dir = pathIn(p.cwd, dir)
+	} else {
+		dir = p.cwd
 	}
 	var out []string
 	for _, f := range files {
-		if f == "" {
-			continue
-		}
-		if !codexAbs(f) && dir != "" {
-			f = codexJoin(dir, f)
-		}
-		out = appendNew(out, codexText(f))
+		out = appendNew(out, pathIn(dir, f))
 	}
 	return out
-}
-
-// codexAbs knows absolute paths of every system: rollouts travel.
-func codexAbs(p string) bool {
-	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") || strings.HasPrefix(p, `\\`) ||
-		len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/')
-}
-
-func codexJoin(dir, file string) string {
-	if strings.Contains(dir, `\`) && !strings.Contains(dir, "/") {
-		file = strings.TrimPrefix(strings.ReplaceAll(file, "/", `\`), `.\`)
-		return strings.TrimSuffix(dir, `\`) + `\` + file
-	}
-	return path.Join(dir, file)
 }
 
 // settleFiles decides what each call changed, now that all outputs are known. What

@@ -48,7 +48,7 @@ func (p *codexParser) event(rec codexRecord) {
 		p.undo = append(p.undo, codexUndo{len(p.b.turns), int(r.Get("num_turns").Int())})
 	case "thread_name_updated":
 		// A person renamed the session, or a client made a name up: nothing tells.
-		p.b.given = codexText(r.Get("thread_name").String())
+		p.b.given = keep(r.Get("thread_name").String())
 	case "entered_review_mode":
 		p.review(r, rec)
 	case "patch_apply_end":
@@ -75,7 +75,7 @@ func (p *codexParser) event(rec codexRecord) {
 // person asked for it.
 func (p *codexParser) review(r gjson.Result, rec codexRecord) {
 	hint := cmp.Or(r.Get("user_facing_hint").String(), r.Get("target.instructions").String())
-	p.add(session.Turn{Role: session.User, Time: rec.time, Text: strings.TrimSpace("/review " + codexText(hint))},
+	p.add(session.Turn{Role: session.User, Time: rec.time, Text: strings.TrimSpace("/review " + keep(hint))},
 		codexMark{sure: true, aside: true})
 }
 
@@ -85,12 +85,12 @@ func (p *codexParser) finished(item gjson.Result, rec codexRecord) {
 	id, t := item.Get("id").Str, rec.time
 	switch kind := item.Get("type").Str; kind {
 	case "UserMessage":
-		texts, images := codexParts(item.Get("content"))
+		texts, images := textParts(item.Get("content"))
 		if text := strings.Join(texts, ""); !codexIsInjected(text) {
 			p.typed(codexEvent, id, text, images, true, t)
 		}
 	case "AgentMessage":
-		texts, _ := codexParts(item.Get("content"))
+		texts, _ := textParts(item.Get("content"))
 		p.says(codexEvent, id, strings.Join(texts, ""), t)
 	case "Reasoning":
 		p.reasoning(codexEvent, item.Get("summary_text"), item.Get("raw_content"))
@@ -101,7 +101,7 @@ func (p *codexParser) finished(item gjson.Result, rec codexRecord) {
 	case "McpToolCall":
 		p.mcpItem(id, item, rec)
 	case "DynamicToolCall":
-		texts, _ := codexParts(item.Get("content_items"))
+		texts, _ := textParts(item.Get("content_items"))
 		p.toolItem(id, cmp.Or(item.Get("namespace").Str, "dynamic")+"."+item.Get("tool").Str, item.Get("arguments"),
 			strings.Join(texts, "\n"), item.Get("status").Str == "failed" || item.Get("success").Type == gjson.False, rec)
 	case "CollabAgentToolCall":
@@ -110,7 +110,7 @@ func (p *codexParser) finished(item gjson.Result, rec codexRecord) {
 		p.webSearch(codexEvent, item.Get("action"), item.Get("query").Str, "completed", t)
 	case "ImageView":
 		if i, ok := p.calls[id]; ok {
-			p.b.turns[i].Reads = appendNew(p.b.turns[i].Reads, codexText(codexPath(item.Get("path").Str)))
+			p.b.turns[i].Reads = appendNew(p.b.turns[i].Reads, keep(localPath(item.Get("path").Str)))
 		}
 	case "EnteredReviewMode":
 		p.review(item, rec)

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"encoding/hex"
 	"strings"
 	"time"
 
@@ -73,16 +72,6 @@ func (f *codexFork) turn(id string, announced bool, turns []session.Turn) {
 	}
 }
 
-// uuidTime is the time in a version 7 UUID, or zero.
-func uuidTime(id string) time.Time {
-	b, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
-	if err != nil || len(b) != 16 || b[6]>>4 != 7 {
-		return time.Time{}
-	}
-	ms := int64(b[0])<<40 | int64(b[1])<<32 | int64(b[2])<<24 | int64(b[3])<<16 | int64(b[4])<<8 | int64(b[5])
-	return time.UnixMilli(ms).UTC()
-}
-
 // sessionMeta takes a session_meta: the first is this session's, one with the same
 // id a resume, any other an ancestor's.
 func (p *codexParser) sessionMeta(rec codexRecord) {
@@ -94,7 +83,7 @@ func (p *codexParser) sessionMeta(rec codexRecord) {
 		p.own = strings.Clone(id)
 		p.fork.born = uuidTime(id)
 		p.fork.start = r.Get("subagent_history_start_ordinal").Int()
-		p.b.at(codexTime(r.Get("timestamp").Str))
+		p.b.at(isoTime(r.Get("timestamp").Str))
 		p.lineage(rec)
 	case id != p.own:
 		p.kin[id] = true

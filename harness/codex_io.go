@@ -2,7 +2,6 @@ package harness
 
 import (
 	"cmp"
-	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,20 +11,18 @@ import (
 
 // codexInput is what a call was given: as text for people, and what it would touch.
 type codexInput struct {
-	text   string
-	dir    string   // the call's own working folder, where given
-	patch  []string // files in apply_patch envelopes
-	shell  []string // files a shell script writes
-	path   string   // the "path" argument
-	script bool     // code mode: text is JavaScript that calls tools
+	commandLine
+	dir    string // the call's own working folder, where given
+	path   string // the "path" argument
+	script bool   // code mode: text is JavaScript that calls tools
 }
 
 // codexCustomInput takes the free text of a custom tool.
 func codexCustomInput(name, input string) codexInput {
-	c := codexInput{text: input, script: name == "exec", patch: codexPatchFiles(input)}
+	c := codexInput{commandLine: commandLine{text: input, patch: patchFiles(input)}, script: name == "exec"}
 	if c.script {
 		for _, m := range codexScriptCommand.FindAllStringSubmatch(input, -1) {
-			c.shell = append(c.shell, shellWrites(codexUnquoteJS(m[1]))...)
+			c.shell = append(c.shell, shellWrites(unquoteJS(m[1]))...)
 		}
 	}
 	return c
@@ -34,46 +31,22 @@ func codexCustomInput(name, input string) codexInput {
 // codexScriptCommand finds the shell commands in a code-mode script, as literals.
 var codexScriptCommand = regexp.MustCompile("(?s)\\b(?:cmd|command)\"?\\s*:\\s*(\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`(?:[^`\\\\$]|\\\\.)*`)")
 
-// codexUnquoteJS reads a string literal of any of JavaScript's quotes.
-func codexUnquoteJS(s string) string {
-	var b strings.Builder
-	s = s[1 : len(s)-1]
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			continue
-		}
-		i++
-		switch s[i] {
-		case 'n':
-			b.WriteByte('\n')
-		case 't':
-			b.WriteByte('\t')
-		case 'r', '\n':
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String()
-}
-
 // functionInput takes the arguments of a function: JSON in a string, or an object.
 func (p *codexParser) functionInput(name string, raw gjson.Result) codexInput {
 	args := raw
 	if raw.Type == gjson.String {
 		if args = gjson.Parse(raw.Str); !args.IsObject() || !validJSON(raw.Str) {
-			return codexInput{text: raw.Str, patch: codexPatchFiles(raw.Str)}
+			return codexInput{commandLine: commandLine{text: raw.Str, patch: patchFiles(raw.Str)}}
 		}
 	}
-	c := codexInput{text: "", dir: codexPath(args.Get("workdir").Str), path: args.Get("path").Str}
+	c := codexInput{dir: localPath(args.Get("workdir").Str), path: args.Get("path").Str}
 	command := args.Get("command")
 	if !command.Exists() {
 		command = args.Get("cmd")
 	}
 	switch {
 	case command.Exists() && name != "apply_patch":
-		run := codexCommand(command)
-		c.text, c.patch, c.shell = run.text, run.patch, run.shell
+		c.commandLine = readCommand(command)
 		if c.dir != "" && c.dir != p.cwd {
 			c.text += "\nworkdir: " + c.dir
 		}
@@ -83,9 +56,9 @@ func (p *codexParser) functionInput(name string, raw gjson.Result) codexInput {
 	case name == "apply_patch":
 		c.text = cmp.Or(args.Get("input").Str, args.Get("patch").Str)
 		if c.text == "" {
-			c.text = codexCommand(command).text
+			c.text = readCommand(command).text
 		}
-		c.patch = codexPatchFiles(c.text)
+		c.patch = patchFiles(c.text)
 	case name == "update_plan" && args.Get("plan").IsArray():
 		c.text = codexPlan(args)
 	default:
@@ -93,35 +66,6 @@ func (p *codexParser) functionInput(name string, raw gjson.Result) codexInput {
 	}
 	return c
 }
-
-// codexCommand takes a command: a script, or an argument vector of a shell with a
-// script, of apply_patch, or of any other program.
-func codexCommand(command gjson.Result) codexInput {
-	if !command.IsArray() {
-		script := command.String()
-		return codexInput{text: script, patch: codexPatchFiles(script), shell: shellWrites(script)}
-	}
-	var argv []string
-	for _, a := range command.Array() {
-		argv = append(argv, a.String())
-	}
-	if len(argv) >= 3 && codexShells[strings.TrimSuffix(path.Base(strings.ReplaceAll(argv[0], `\`, "/")), ".exe")] {
-		script := argv[len(argv)-1]
-		return codexInput{text: script, patch: codexPatchFiles(script), shell: shellWrites(script)}
-	}
-	if len(argv) == 2 && (argv[0] == "apply_patch" || argv[0] == "applypatch") {
-		return codexInput{text: argv[1], patch: codexPatchFiles(argv[1])}
-	}
-	for i, a := range argv {
-		if a == "" || strings.ContainsAny(a, " \t\n\"'`$&|;<>()*?\\") {
-			argv[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-	}
-	script := strings.Join(argv, " ")
-	return codexInput{text: script, patch: codexPatchFiles(script), shell: shellWrites(script)}
-}
-
-var codexShells = map[string]bool{"bash": true, "sh": true, "zsh": true, "dash": true, "fish": true, "pwsh": true, "powershell": true, "cmd": true}
 
 func codexPlan(args gjson.Result) string {
 	var b strings.Builder
@@ -133,31 +77,6 @@ func codexPlan(args gjson.Result) string {
 		return true
 	})
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// codexPatchFiles lists the files named in the apply_patch envelopes in text, where
-// a patch stands as itself, in a here-document, or in a literal of JSON or JavaScript
-// with its line ends escaped.
-func codexPatchFiles(text string) []string {
-	var files []string
-	for {
-		_, rest, ok := strings.Cut(text, "*** Begin Patch")
-		if !ok {
-			return files
-		}
-		patch, after, _ := strings.Cut(rest, "*** End Patch")
-		text = after
-		if strings.HasPrefix(patch, `\n`) || strings.HasPrefix(patch, `\r\n`) {
-			patch = codexUnquoteJS(`"` + patch + `"`)
-		}
-		for line := range strings.SplitSeq(patch, "\n") {
-			for _, verb := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "} {
-				if name, ok := strings.CutPrefix(line, verb); ok {
-					files = appendNew(files, strings.TrimSpace(name))
-				}
-			}
-		}
-	}
 }
 
 // codexOut is a call's result.
@@ -177,12 +96,12 @@ func codexResult(r gjson.Result) codexOut {
 	var o codexOut
 	switch {
 	case out.IsObject():
-		texts, _ := codexParts(out.Get("content"))
-		o = codexOutput(cmp.Or(codexJoined(texts), out.Get("body").String()))
+		texts, _ := textParts(out.Get("content"))
+		o = codexOutput(cmp.Or(joinLines(texts), out.Get("body").String()))
 		o.failed = o.failed || out.Get("success").Type == gjson.False
 	case out.IsArray():
-		texts, _ := codexParts(out)
-		o = codexOutput(codexJoined(texts))
+		texts, _ := textParts(out)
+		o = codexOutput(joinLines(texts))
 	default:
 		o = codexOutput(out.String())
 	}
@@ -222,8 +141,8 @@ func codexOutput(s string) codexOut {
 		if r.IsObject() {
 			list = r.Get("content")
 		}
-		if texts, _ := codexParts(list); len(texts) > 0 {
-			return codexOut{text: codexJoined(texts), failed: r.Get("isError").Bool()}
+		if texts, _ := textParts(list); len(texts) > 0 {
+			return codexOut{text: joinLines(texts), failed: r.Get("isError").Bool()}
 		}
 	}
 	o := codexOut{text: s}

@@ -25,16 +25,16 @@ func (p *codexParser) item(r gjson.Result, t time.Time) {
 		p.webSearch(codexItem, r.Get("action"), "", r.Get("status").Str, t)
 	case "tool_search_call":
 		p.call(codexItem, r.Get("call_id").Str, session.Turn{
-			Tool: "tool_search", Input: codexText(RenderInput(r.Get("arguments"))), Time: t,
+			Tool: "tool_search", Input: keep(RenderInput(r.Get("arguments"))), Time: t,
 		}, codexMark{})
 	case "image_generation_call":
 		p.call(codexItem, r.Get("id").Str, session.Turn{
-			Tool: "image_generation", Input: codexText(r.Get("revised_prompt").String()), Time: t,
+			Tool: "image_generation", Input: keep(r.Get("revised_prompt").String()), Time: t,
 		}, codexMark{done: true})
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output":
 		p.output(codexItem, r.Get("call_id").Str, codexResult(r), t)
 	case "agent_message":
-		texts, _ := codexParts(r.Get("content"))
+		texts, _ := textParts(r.Get("content"))
 		p.mail(strings.Join(texts, "\n"), t)
 	case "ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "compaction_trigger", "additional_tools", "other":
 	default:
@@ -43,7 +43,7 @@ func (p *codexParser) item(r gjson.Result, t time.Time) {
 }
 
 func (p *codexParser) message(r gjson.Result, t time.Time) {
-	texts, images := codexParts(r.Get("content"))
+	texts, images := textParts(r.Get("content"))
 	switch r.Get("role").Str {
 	case "user":
 		p.userItem(r, texts, images, t)
@@ -71,7 +71,7 @@ func (p *codexParser) userItem(r gjson.Result, texts []string, images int, t tim
 			p.setDir(codexContextDir(s))
 		}
 	}
-	if slices.ContainsFunc(texts, codexIsInjected) || !typed && len(texts) == 1 && codexLooksInjected(texts[0]) {
+	if slices.ContainsFunc(texts, codexIsInjected) || !typed && len(texts) == 1 && isOnlyElement(texts[0]) {
 		return
 	}
 	p.typed(codexItem, r.Get("id").Str, strings.Join(texts, "\n"), images, typed, t)
@@ -83,7 +83,7 @@ func (p *codexParser) typed(from codexSource, id, text string, images int, sure 
 		if images == 0 {
 			return
 		}
-		text = codexImage
+		text = imageOnly
 	}
 	hash, fresh := p.echoes.fresh(codexUser, from, text)
 	if fresh {
@@ -91,7 +91,7 @@ func (p *codexParser) typed(from codexSource, id, text string, images int, sure 
 		if strings.Contains(text, ">>> TRANSCRIPT") && p.b.meta.Subagent {
 			p.rendered = true
 		}
-		p.add(session.Turn{Role: session.User, Time: t, Ref: codexText(id), Text: codexText(text)},
+		p.add(session.Turn{Role: session.User, Time: t, Ref: keep(id), Text: keep(text)},
 			codexMark{hash: hash, source: from, sure: sure})
 		return
 	}
@@ -105,25 +105,25 @@ func (p *codexParser) typed(from codexSource, id, text string, images int, sure 
 
 // userShell takes a command that the person ran, "!cmd", and what it printed.
 func (p *codexParser) userShell(text string, t time.Time) {
-	cmd := codexElement(text, "command")
+	cmd := strings.TrimSpace(element(text, "command"))
 	if cmd == "" {
 		return
 	}
-	cmd = codexText(cmd)
+	cmd = keep(cmd)
 	p.add(session.Turn{Role: session.User, Time: t, Text: "!" + cmd}, codexMark{sure: true, aside: true})
-	if result := codexElement(text, "result"); result != "" {
+	if result := strings.TrimSpace(element(text, "result")); result != "" {
 		o := codexOutput(result)
-		p.add(session.Turn{Role: session.Tool, Time: t, Tool: "user_shell_command", Input: cmd, Output: codexText(o.text), Failed: o.failed},
+		p.add(session.Turn{Role: session.Tool, Time: t, Tool: "user_shell_command", Input: cmd, Output: keep(o.text), Failed: o.failed},
 			codexMark{done: true, shell: shellWrites(cmd)})
 	}
 }
 
 // says takes a message of the model from either stream.
 func (p *codexParser) says(from codexSource, id, text string, t time.Time) {
-	if text = strings.TrimSpace(codexWithout(text, "oai-mem-citation")); text == "" {
+	if text = strings.TrimSpace(withoutElement(text, "oai-mem-citation")); text == "" {
 		return
 	}
-	words := codexWithout(text, "proposed_plan") // the event of the same message lacks it
+	words := withoutElement(text, "proposed_plan") // the event of the same message lacks it
 	if strings.TrimSpace(words) == "" {
 		words = text
 	}
@@ -133,7 +133,7 @@ func (p *codexParser) says(from codexSource, id, text string, t time.Time) {
 		for i := last; i >= 0 && i > last-8; i-- {
 			if t, m := &p.b.turns[i], &p.marks[i]; t.Role == session.Assistant && m.hash == hash && m.source != from {
 				if from == codexItem { // the item is whole
-					t.Text, t.Ref, m.source = codexText(text), codexText(id), from
+					t.Text, t.Ref, m.source = keep(text), keep(id), from
 				}
 				return
 			}
@@ -144,24 +144,24 @@ func (p *codexParser) says(from codexSource, id, text string, t time.Time) {
 	// client cuts marks out of a message before it shows it.
 	if from == codexItem && last >= 0 && p.marks[last].source == codexEvent && p.b.turns[last].Role == session.Assistant &&
 		p.b.turns[last].Text != "" && t.Sub(p.b.turns[last].Time) < codexPause && len(p.thinking) == 0 {
-		p.b.turns[last].Text, p.b.turns[last].Ref = codexText(text), codexText(id)
+		p.b.turns[last].Text, p.b.turns[last].Ref = keep(text), keep(id)
 		p.marks[last].source, p.marks[last].hash = codexItem, hash
 		return
 	}
-	p.add(session.Turn{Role: session.Assistant, Time: t, Ref: codexText(id), Text: codexText(text)}, codexMark{hash: hash, source: from})
+	p.add(session.Turn{Role: session.Assistant, Time: t, Ref: keep(id), Text: keep(text)}, codexMark{hash: hash, source: from})
 }
 
 // reasoning takes what is readable of the model's thoughts: summaries, and the raw
 // text of open models.
 func (p *codexParser) reasoning(from codexSource, lists ...gjson.Result) {
 	for _, list := range lists {
-		texts, _ := codexParts(list)
+		texts, _ := textParts(list)
 		for _, text := range texts {
 			if text = strings.TrimSpace(text); text == "" {
 				continue
 			}
 			if _, fresh := p.echoes.fresh(codexThought, from, text); fresh {
-				p.thinking = append(p.thinking, codexText(text))
+				p.thinking = append(p.thinking, keep(text))
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func (p *codexParser) compacted(text string, t time.Time) {
 	if text = codexSummary(text); text == "" {
 		return
 	}
-	text = codexText(text)
+	text = keep(text)
 	if last := len(p.b.turns) - 1; last >= 0 && p.b.turns[last].Role == session.Assistant && p.b.turns[last].Text == text {
 		p.b.turns[last].Role = session.Summary
 		return

@@ -3,7 +3,6 @@ package harness
 import (
 	"bytes"
 	"iter"
-	"path"
 	"strings"
 	"time"
 
@@ -123,7 +122,7 @@ func (p *codexParser) record(r gjson.Result) {
 	r.ForEach(func(k, v gjson.Result) bool {
 		switch k.Str {
 		case "timestamp":
-			rec.time = codexTime(v.Str)
+			rec.time = isoTime(v.Str)
 		case "ordinal":
 			rec.ordinal = v.Int()
 		case "type":
@@ -198,7 +197,7 @@ func (p *codexParser) git(g gjson.Result) {
 }
 
 func (p *codexParser) setDir(d string) {
-	if d = codexPath(d); d != "" {
+	if d = localPath(d); d != "" {
 		p.cwd = strings.Clone(d)
 		p.b.dir(p.cwd)
 	}
@@ -312,7 +311,7 @@ func (p *codexParser) applyUndo() {
 // codexNameID is the thread's id in a rollout's file name, or the name itself where
 // there is none.
 func codexNameID(file string) string {
-	name := path.Base(strings.ReplaceAll(file, `\`, "/"))
+	name := baseName(file)
 	for _, ext := range []string{".zst", ".jsonl", ".json"} {
 		name = strings.TrimSuffix(name, ext)
 	}
@@ -325,12 +324,4 @@ func codexNameID(file string) string {
 		return ""
 	}
 	return name
-}
-
-func codexTime(s string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
 }

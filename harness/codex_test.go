@@ -133,7 +133,7 @@ func TestCodexPatchFiles(t *testing.T) {
 		{"two patches", "*** Begin Patch\n*** Add File: a\n*** End Patch\n*** Begin Patch\n*** Add File: b\n*** End Patch", []string{"a", "b"}},
 		{"no envelope", "*** Add File: a\n", nil},
 	} {
-		if got := codexPatchFiles(tt.in); !slices.Equal(got, tt.want) {
+		if got := patchFiles(tt.in); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

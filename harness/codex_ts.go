@@ -28,7 +28,7 @@ func (p *codexParser) finishDocument() {
 // of the Responses API or, with other providers, of chat completions.
 func (p *codexParser) document(r gjson.Result) {
 	s := r.Get("session")
-	p.b.at(codexTime(s.Get("timestamp").Str))
+	p.b.at(isoTime(s.Get("timestamp").Str))
 	p.header(s)
 	r.Get("items").ForEach(func(_, item gjson.Result) bool {
 		if !gjson.Valid(item.Raw) {
@@ -36,7 +36,7 @@ func (p *codexParser) document(r gjson.Result) {
 		}
 		switch {
 		case item.Get("type").Exists():
-			p.item(item, codexTime(item.Get("timestamp").Str))
+			p.item(item, isoTime(item.Get("timestamp").Str))
 		case item.Get("role").Exists():
 			p.chat(item)
 		}
@@ -46,8 +46,8 @@ func (p *codexParser) document(r gjson.Result) {
 
 // chat takes a message of the chat completions kind.
 func (p *codexParser) chat(m gjson.Result) {
-	t := codexTime(m.Get("timestamp").Str)
-	texts, images := codexParts(m.Get("content"))
+	t := isoTime(m.Get("timestamp").Str)
+	texts, images := textParts(m.Get("content"))
 	switch m.Get("role").Str {
 	case "user":
 		p.userItem(m, texts, images, t)
@@ -57,7 +57,7 @@ func (p *codexParser) chat(m gjson.Result) {
 		m.Get("tool_calls").ForEach(func(_, c gjson.Result) bool {
 			name := c.Get("function.name").Str
 			in := p.functionInput(name, c.Get("function.arguments"))
-			p.call(codexItem, c.Get("id").Str, session.Turn{Tool: codexText(name), Input: codexText(in.text), Time: t},
+			p.call(codexItem, c.Get("id").Str, session.Turn{Tool: keep(name), Input: keep(in.text), Time: t},
 				codexMark{patch: p.resolveAll(in.patch, in.dir), shell: p.resolveAll(in.shell, in.dir)})
 			return true
 		})

@@ -185,3 +185,28 @@ func outputAt(v gjson.Result, depth int) string {
 	}
 	return v.String()
 }
+
+// textParts are the texts of a message's or an output's content: an array of typed
+// parts, of which images are counted and not read, or a plain string.
+func textParts(content gjson.Result) (texts []string, images int) {
+	if content.Type == gjson.String {
+		return []string{content.Str}, 0
+	}
+	content.ForEach(func(_, part gjson.Result) bool {
+		switch kind := part.Get("type").Str; {
+		case strings.Contains(kind, "image"):
+			images++
+		case strings.Contains(kind, "audio"):
+		case part.Type == gjson.String:
+			texts = append(texts, part.Str)
+		default:
+			if t := part.Get("text"); t.Type == gjson.String {
+				texts = append(texts, t.Str)
+			} else if t := part.Get("refusal"); t.Type == gjson.String {
+				texts = append(texts, t.Str)
+			}
+		}
+		return true
+	})
+	return texts, images
+}

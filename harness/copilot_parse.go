@@ -155,7 +155,7 @@ func (p *copilotParser) said(data gjson.Result, at time.Time, id string) {
 	}
 	text := data.Get("content").String()
 	if strings.TrimSpace(text) == "" && data.Get("attachments.0").Exists() {
-		text = codexImage
+		text = imageOnly
 	}
 	if data.Get("agentMode").Str == "shell" {
 		p.aside("!"+strings.TrimPrefix(text, "!"), at, id)
@@ -227,7 +227,7 @@ func (p *copilotParser) legacy() {
 		p.row(m, time.Time{}, "", func(text string) {
 			// The harness puts the time and reminders before and behind the words.
 			for _, name := range []string{"current_datetime", "reminder", "custom_instruction"} {
-				text = codexWithout(text, name)
+				text = withoutElement(text, name)
 			}
 			p.person(text, time.Time{}, "")
 		})

@@ -172,7 +172,7 @@ func cursorSaid(text string) (string, time.Time) {
 // cursorTime reads "Friday, Jan 2, 2026, 3:04 PM (UTC+2)", and ISO times.
 func cursorTime(s string) time.Time {
 	s = strings.TrimSpace(s)
-	if t := codexTime(s); !t.IsZero() {
+	if t := isoTime(s); !t.IsZero() {
 		return t
 	}
 	clock, zone, _ := strings.Cut(s, " (UTC")

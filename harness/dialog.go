@@ -3,7 +3,6 @@ package harness
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -141,7 +140,7 @@ func (d *dialog) message(role session.Role, c content, at time.Time, ref string,
 	case role == session.User && len(c.texts) > 0:
 		spoken(strings.Join(c.texts, "\n"))
 	case role == session.User && c.images > 0:
-		d.say(role, codexImage, "", at, ref)
+		d.say(role, imageOnly, "", at, ref)
 	}
 	for _, call := range c.calls {
 		d.call(call.id, call.tool, call.input, at, ref)
@@ -152,33 +151,6 @@ func (d *dialog) message(role session.Role, c content, at time.Time, ref string,
 	for _, kind := range c.unknown {
 		d.unknown(string(role) + "/" + keep(kind))
 	}
-}
-
-// anyTime reads a time as an ISO string or as a number of milliseconds or seconds
-// since 1970, also one in a string.
-func anyTime(v gjson.Result) time.Time {
-	n := v.Num
-	switch v.Type {
-	case gjson.String:
-		if t := codexTime(v.Str); !t.IsZero() {
-			return t
-		}
-		var err error
-		if n, err = strconv.ParseFloat(v.Str, 64); err != nil {
-			return time.Time{}
-		}
-	case gjson.Number:
-	default:
-		return time.Time{}
-	}
-	const secondsTo2286, firstYear = 1e10, 1e8 // 1973: what is smaller counts something else
-	switch {
-	case n > 1e13 || n < firstYear || n != n:
-		return time.Time{}
-	case n < secondsTo2286:
-		n *= 1000
-	}
-	return time.UnixMilli(int64(n)).UTC()
 }
 
 // plainInput is a call's arguments as a value: they may stand in a string as JSON, and

@@ -173,7 +173,7 @@ func (p *droidParser) named() {
 // Finish implements [Parser].
 func (p *droidParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 	if p.meta.NativeID == "" {
-		p.meta.NativeID = strings.TrimSuffix(path.Base(strings.ReplaceAll(p.src.Path, `\`, "/")), ".jsonl")
+		p.meta.NativeID = strings.TrimSuffix(baseName(p.src.Path), ".jsonl")
 	}
 	if p.given == "" {
 		p.named()

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -33,7 +32,7 @@ type geminiResult struct {
 
 // read takes a message apart.
 func (p *geminiParser) read(r gjson.Result, id string) geminiContent {
-	c := geminiContent{time: codexTime(r.Get("timestamp").Str)}
+	c := geminiContent{time: isoTime(r.Get("timestamp").Str)}
 	kind, calls := r.Get("type").String(), r.Get("toolCalls")
 	switch {
 	case kind == "user":
@@ -87,7 +86,7 @@ func (p *geminiParser) readUser(c *geminiContent, r gjson.Result, id string) {
 	shown := geminiTyped(geminiSplit(r.Get("displayContent")).texts)
 	switch {
 	case said.text == "" && parts.images > 0:
-		said.text = codexImage
+		said.text = imageOnly
 	case said.text == "", said.text == geminiGoOn && shown.text != "" && shown.text != geminiGoOn:
 		return // with the words that it follows as what is shown
 	}
@@ -194,7 +193,7 @@ func (p *geminiParser) notice(content gjson.Result) {
 	}
 	if file, ok := strings.CutPrefix(content.Str, geminiImport); ok {
 		p.imported = true
-		p.b.meta.ForkedFrom = keep(geminiNameKey(path.Base(strings.ReplaceAll(strings.TrimSpace(file), `\`, "/"))))
+		p.b.meta.ForkedFrom = keep(geminiNameKey(baseName(strings.TrimSpace(file))))
 	}
 }
 

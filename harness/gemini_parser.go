@@ -154,7 +154,7 @@ func (p *geminiParser) facts(r gjson.Result) {
 			p.hash = keep(v.String())
 		case "startTime":
 			if p.started.IsZero() {
-				p.started = codexTime(v.Str)
+				p.started = isoTime(v.Str)
 			}
 		case "summary":
 			if s := strings.TrimSpace(v.String()); s != "" {

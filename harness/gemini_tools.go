@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 // geminiToolCall is the turn of a finished call, which stands with its result.
 func geminiToolCall(call gjson.Result, at time.Time) session.Turn {
 	t := geminiFunctionCall(call, at)
-	if done := codexTime(call.Get("timestamp").Str); !done.IsZero() {
+	if done := isoTime(call.Get("timestamp").Str); !done.IsZero() {
 		t.Time = done
 	}
 	result := call.Get("result")
@@ -81,10 +80,7 @@ func geminiTouched(tool string, args gjson.Result) (edits, reads []string) {
 	case "run_shell_command":
 		dir := args.Get("dir_path").String() + args.Get("directory").String()
 		for _, p := range shellWrites(args.Get("command").String()) {
-			if dir != "" && !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") {
-				p = path.Join(dir, p)
-			}
-			edits = append(edits, keep(p))
+			edits = append(edits, pathIn(dir, p))
 		}
 	}
 	return edits, reads
@@ -168,7 +164,7 @@ func geminiOutput(result gjson.Result) (text string, failed bool) {
 			texts[i] = strings.TrimSuffix(inner, "\n</untrusted_context>")
 		}
 	}
-	return codexJoined(texts), failed
+	return joinLines(texts), failed
 }
 
 var geminiExitCode = regexp.MustCompile(`(?m)^Exit Code: (-?\d+)$`)

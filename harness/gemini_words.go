@@ -52,8 +52,8 @@ func geminiTyped(texts []string) geminiSaid {
 		}
 	}
 	var s geminiSaid
-	text := codexWithout(strings.Join(kept, ""), "session_context")
-	text, s.reads = geminiWithoutFiles(codexWithout(text, "hook_context"))
+	text := withoutElement(strings.Join(kept, ""), "session_context")
+	text, s.reads = geminiWithoutFiles(withoutElement(text, "hook_context"))
 	s.text = strings.TrimSpace(text)
 	for _, part := range kept {
 		if part = strings.TrimSpace(part); part != "" {
@@ -73,7 +73,7 @@ func geminiIsInjected(text string, among bool) bool {
 			return prefix[0] != '<' || strings.Count(text, prefix) == 1 && strings.HasSuffix(text, "</"+prefix[1:])
 		}
 	}
-	return among && codexLooksInjected(text)
+	return among && isOnlyElement(text)
 }
 
 // geminiSteering finds the words of a person who cut in while the model worked.
@@ -82,7 +82,7 @@ func geminiSteering(text string) (string, bool) {
 	if !strings.HasPrefix(text, "User steering update:\n<user_input>") && !strings.HasPrefix(text, "User hints:\n<user_input>") {
 		return "", false
 	}
-	return codexElement(text, "user_input"), true
+	return strings.TrimSpace(element(text, "user_input")), true
 }
 
 const (

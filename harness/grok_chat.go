@@ -38,11 +38,11 @@ func (p *grokParser) item(r gjson.Result) {
 	case "user":
 		p.userItem(r)
 	case "assistant":
-		p.b.model(codexText(r.Get("model_id").Str))
+		p.b.model(keep(r.Get("model_id").Str))
 		p.thought(r.Get("reasoning_content").String())
-		texts, _ := codexParts(r.Get("content"))
-		if text := strings.TrimSpace(codexJoined(texts)); text != "" {
-			p.add(session.Turn{Role: session.Assistant, Text: codexText(text)})
+		texts, _ := textParts(r.Get("content"))
+		if text := strings.TrimSpace(joinLines(texts)); text != "" {
+			p.add(session.Turn{Role: session.Assistant, Text: keep(text)})
 		}
 		r.Get("tool_calls").ForEach(func(_, c gjson.Result) bool {
 			if f := c.Get("function"); f.IsObject() {
@@ -54,8 +54,8 @@ func (p *grokParser) item(r gjson.Result) {
 		})
 	case "reasoning":
 		for _, list := range []string{"summary", "content"} {
-			texts, _ := codexParts(r.Get(list))
-			p.thought(codexJoined(texts))
+			texts, _ := textParts(r.Get(list))
+			p.thought(joinLines(texts))
 		}
 	case "tool_result", "tool":
 		p.rowResult(r)
@@ -63,7 +63,7 @@ func (p *grokParser) item(r gjson.Result) {
 		k := r.Get("kind")
 		c := p.call(k.Get("id").String(), k.Get("tool_type").String(), p.lastTime())
 		c.ran = true
-		p.b.turns[c.turn].Input = codexText(grokBackendInput(k))
+		p.b.turns[c.turn].Input = keep(grokBackendInput(k))
 	case "":
 		p.b.unknown("(no type)")
 	default:
@@ -80,15 +80,15 @@ func (p *grokParser) userItem(r gjson.Result) {
 	if reason != "" && reason != "interjection" {
 		return
 	}
-	texts, images := codexParts(r.Get("content"))
-	text := grokTyped(codexJoined(texts))
+	texts, images := textParts(r.Get("content"))
+	text := grokTyped(joinLines(texts))
 	if text == "" && images > 0 {
-		text = codexImage
+		text = imageOnly
 	}
 	if text == "" {
 		return
 	}
-	at := p.add(session.Turn{Role: session.User, Text: codexText(text)})
+	at := p.add(session.Turn{Role: session.User, Text: keep(text)})
 	if !numbered && reason == "" {
 		p.row.loose = append(p.row.loose, at)
 	}
@@ -125,7 +125,7 @@ func (p *grokParser) dropUnmarked() {
 
 func (p *grokParser) thought(text string) {
 	if text = strings.TrimSpace(text); text != "" {
-		p.thinking = append(p.thinking, codexText(text))
+		p.thinking = append(p.thinking, keep(text))
 	}
 }
 
@@ -136,7 +136,7 @@ func (p *grokParser) rowCall(id string, f gjson.Result) {
 		args = gjson.Parse(args.Str)
 	}
 	c := p.call(id, f.Get("name").String(), p.lastTime())
-	p.b.turns[c.turn].Input = codexText(RenderInput(args))
+	p.b.turns[c.turn].Input = keep(RenderInput(args))
 	c.arguments(args)
 }
 
@@ -146,8 +146,8 @@ func (p *grokParser) rowResult(r gjson.Result) {
 	if c == nil { // its call was compacted away
 		c = p.call(id, "tool", p.lastTime())
 	}
-	texts, _ := codexParts(r.Get("content"))
-	p.b.turns[c.turn].Output = codexText(codexJoined(texts))
+	texts, _ := textParts(r.Get("content"))
+	p.b.turns[c.turn].Output = keep(joinLines(texts))
 	c.ran = true
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"iter"
 	"net/url"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ func (p *grokParser) Line(line []byte) {
 	line = bytes.TrimRight(line, "\r\n")
 	if head, ok := readPartHead(line); ok {
 		p.flush()
-		p.part, p.folder, p.parent = head.Name, true, codexText(head.Parent)
+		p.part, p.folder, p.parent = head.Name, true, keep(head.Parent)
 		p.skip = p.part == grokChat && len(p.b.turns) > 0
 		return
 	}
@@ -155,7 +154,7 @@ func (p *grokParser) leftover(t time.Time) {
 // facts takes what summary.json says; of a session without one, s is null.
 func (p *grokParser) facts(s gjson.Result) {
 	m := &p.b.meta
-	text := func(path string) string { return strings.TrimSpace(codexText(s.Get(path).String())) }
+	text := func(path string) string { return strings.TrimSpace(keep(s.Get(path).String())) }
 	if id := text("info.id"); id != "" {
 		m.NativeID = id
 	}
@@ -165,7 +164,7 @@ func (p *grokParser) facts(s gjson.Result) {
 	if remote := text("git_remotes.0"); remote != "" {
 		m.Repo = RepoName(remote)
 	} else if top := text("source_workspace_dir"); top != "" { // a worktree of it
-		m.Repo = path.Base(strings.ReplaceAll(strings.TrimRight(top, `/\`), `\`, "/"))
+		m.Repo = baseName(top)
 	}
 	p.b.branch(text("head_branch"))
 	m.Commit = text("head_commit")
@@ -179,9 +178,9 @@ func (p *grokParser) facts(s gjson.Result) {
 	case text("session_summary") != "":
 		p.b.given = text("session_summary")
 	}
-	p.b.at(grokTime(s.Get("created_at")))
+	p.b.at(anyTime(s.Get("created_at")))
 	if timed := p.lastTime(); timed.IsZero() {
-		m.LastActive = grokTime(s.Get("last_active_at"))
+		m.LastActive = anyTime(s.Get("last_active_at"))
 	}
 	p.lineage(s)
 }
@@ -191,7 +190,7 @@ func (p *grokParser) facts(s gjson.Result) {
 // its times; in a chat history the number of items copied is recorded.
 func (p *grokParser) lineage(s gjson.Result) {
 	m := &p.b.meta
-	kind, parent := s.Get("session_kind").Str, codexText(s.Get("parent_session_id").String())
+	kind, parent := s.Get("session_kind").Str, keep(s.Get("parent_session_id").String())
 	sub := strings.HasPrefix(kind, "subagent")
 	if m.Subagent = sub; s.Get("hidden").Exists() {
 		m.Subagent = s.Get("hidden").Bool()
@@ -200,10 +199,10 @@ func (p *grokParser) lineage(s gjson.Result) {
 		parent = p.parent
 	}
 	if sub {
-		m.Parent, m.Agent = parent, codexText(s.Get("agent_name").String())
+		m.Parent, m.Agent = parent, keep(s.Get("agent_name").String())
 	}
 	copied := 0
-	forked := grokTime(s.Get("forked_at"))
+	forked := anyTime(s.Get("forked_at"))
 	if p.row.turns != nil {
 		if n := int(s.Get("inherited_prefix_len").Int()); n > 0 {
 			copied = p.row.before(n)
@@ -238,23 +237,4 @@ func grokPathDir(file string) string {
 		return ""
 	}
 	return dir
-}
-
-// grokTime reads a time: RFC 3339, or a number of seconds or milliseconds.
-func grokTime(v gjson.Result) time.Time {
-	switch v.Type {
-	case gjson.String:
-		return codexTime(v.Str)
-	case gjson.Number:
-		const farInSeconds = 1e11 // the year 5138; in milliseconds it is 1973
-		n := v.Float()
-		switch {
-		case n <= 0 || n > 1e15:
-			return time.Time{}
-		case n < farInSeconds:
-			return time.UnixMilli(int64(n * 1000)).UTC()
-		}
-		return time.UnixMilli(int64(n)).UTC()
-	}
-	return time.Time{}
 }

@@ -35,7 +35,7 @@ func (p *grokParser) toolUpdate(u gjson.Result, at time.Time) {
 	t := &p.b.turns[c.turn]
 	tool := u.Get(`_meta.x\.ai/tool`)
 	if name := tool.Get("name").Str; name != "" {
-		t.Tool = codexText(name)
+		t.Tool = keep(name)
 	}
 	for _, kind := range []string{tool.Get("kind").Str, u.Get("kind").Str} {
 		if kind != "" && kind != "other" {
@@ -44,11 +44,11 @@ func (p *grokParser) toolUpdate(u gjson.Result, at time.Time) {
 		}
 	}
 	if in := u.Get("rawInput"); t.Input == "" && in.Exists() {
-		t.Input = codexText(grokInput(in))
+		t.Input = keep(grokInput(in))
 		c.arguments(in)
 	}
 	u.Get("locations").ForEach(func(_, l gjson.Result) bool {
-		c.places = appendNew(c.places, codexText(l.Get("path").String()))
+		c.places = appendNew(c.places, keep(l.Get("path").String()))
 		return true
 	})
 	final := status == "completed" || status == "failed"
@@ -56,7 +56,7 @@ func (p *grokParser) toolUpdate(u gjson.Result, at time.Time) {
 	u.Get("content").ForEach(func(_, part gjson.Result) bool {
 		switch part.Get("type").Str {
 		case "diff":
-			c.diffs = appendNew(c.diffs, codexText(part.Get("path").String()))
+			c.diffs = appendNew(c.diffs, keep(part.Get("path").String()))
 		case "content":
 			if part.Get("content.type").Str == "text" {
 				texts = append(texts, part.Get("content.text").String())
@@ -65,12 +65,12 @@ func (p *grokParser) toolUpdate(u gjson.Result, at time.Time) {
 		return true
 	})
 	if final || status == "in_progress" && !c.ran {
-		out := codexJoined(texts)
+		out := joinLines(texts)
 		if out == "" {
 			out = grokRawText(u.Get("rawOutput"))
 		}
 		if out != "" || final && !c.ran {
-			t.Output = codexText(out)
+			t.Output = keep(out)
 		}
 	}
 	if final {
@@ -82,9 +82,9 @@ func (p *grokParser) toolUpdate(u gjson.Result, at time.Time) {
 
 // call begins a call.
 func (p *grokParser) call(id, name string, at time.Time) *grokCall {
-	id = codexText(id)
+	id = keep(id)
 	c := &grokCall{kind: grokKind(name)}
-	c.turn = p.add(session.Turn{Role: session.Tool, Tool: codexText(name), Ref: id, Time: at})
+	c.turn = p.add(session.Turn{Role: session.Tool, Tool: keep(name), Ref: id, Time: at})
 	p.calls = append(p.calls, c)
 	if id != "" {
 		p.byID[id] = c
@@ -96,16 +96,16 @@ func (p *grokParser) call(id, name string, at time.Time) *grokCall {
 func (c *grokCall) arguments(in gjson.Result) {
 	for _, key := range []string{"file_path", "target_file", "path", "notebook_path"} {
 		if v := in.Get(key); v.Type == gjson.String && v.Str != "" {
-			c.args = []string{codexText(v.Str)}
+			c.args = []string{keep(v.Str)}
 			break
 		}
 	}
 	if v := in.Get("command"); v.Type == gjson.String {
-		c.command = codexText(v.Str)
+		c.command = keep(v.Str)
 	}
 	for _, v := range []gjson.Result{in, in.Get("patch"), in.Get("input")} {
 		if v.Type == gjson.String && strings.Contains(v.Str, "*** Begin Patch") {
-			c.diffs = codexPatchFiles(codexText(v.Str))
+			c.diffs = patchFiles(keep(v.Str))
 		}
 	}
 }

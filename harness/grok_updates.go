@@ -56,11 +56,11 @@ func (p *grokParser) update(r gjson.Result) {
 		return
 	}
 	if p.id == "" {
-		p.id = codexText(params.Get("sessionId").Str)
+		p.id = keep(params.Get("sessionId").Str)
 	}
-	at := grokTime(params.Get("_meta.agentTimestampMs"))
+	at := anyTime(params.Get("_meta.agentTimestampMs"))
 	if at.IsZero() {
-		at = grokTime(r.Get("timestamp"))
+		at = anyTime(r.Get("timestamp"))
 	}
 	u := params.Get("update")
 	switch kind := u.Get("sessionUpdate").Str; kind {
@@ -68,7 +68,7 @@ func (p *grokParser) update(r gjson.Result) {
 		p.userChunk(u, params, at)
 	case "agent_message_chunk", "agent_thought_chunk":
 		p.chunk(kind, params.Get("_meta.promptId").Str, u, params, at)
-		p.b.model(codexText(params.Get("_meta.modelId").Str))
+		p.b.model(keep(params.Get("_meta.modelId").Str))
 	case "tool_call", "tool_call_update":
 		p.toolUpdate(u, at)
 	case "turn_completed":
@@ -79,32 +79,32 @@ func (p *grokParser) update(r gjson.Result) {
 		if p.log.saying.kind != "user_message_chunk" {
 			p.flush()
 		}
-		p.b.model(codexText(u.Get("model").Str))
+		p.b.model(keep(u.Get("model").Str))
 	case "rewind_marker":
 		p.rewind(int(u.Get("target_prompt_index").Int()))
 	case "compaction_checkpoint":
-		p.log.nudge = strings.TrimSpace(codexText(u.Get("auto_continue.prompt_text").String()))
+		p.log.nudge = strings.TrimSpace(keep(u.Get("auto_continue.prompt_text").String()))
 	case "auto_compact_completed":
 		if text := strings.TrimSpace(u.Get("summary_preview").String()); text != "" {
 			p.flush()
-			p.add(session.Turn{Role: session.Summary, Text: codexText(text), Time: at})
+			p.add(session.Turn{Role: session.Summary, Text: keep(text), Time: at})
 		}
 	case "task_backgrounded":
 		if c := p.byID[u.Get("tool_call_id").String()]; c != nil {
-			p.log.tasks[codexText(u.Get("task_id").String())] = c
+			p.log.tasks[keep(u.Get("task_id").String())] = c
 		}
 	case "task_completed":
 		p.taskDone(u.Get("task_snapshot"))
 	case "session_summary_generated":
-		p.b.given = codexText(u.Get("session_summary").String())
+		p.b.given = keep(u.Get("session_summary").String())
 	case "session_info_update":
 		if title := u.Get("title").String(); title != "" {
-			p.b.given = codexText(title)
+			p.b.given = keep(title)
 		}
 	case "model_changed":
-		p.b.model(codexText(u.Get("model_id").String()))
+		p.b.model(keep(u.Get("model_id").String()))
 	case "model_auto_switched":
-		p.b.model(codexText(u.Get("new_model_id").String()))
+		p.b.model(keep(u.Get("new_model_id").String()))
 	default:
 		if !grokQuiet[kind] {
 			p.b.unknown(kind)
@@ -138,12 +138,12 @@ func (p *grokParser) userChunk(u, params gjson.Result, at time.Time) {
 			p.log.busy = true
 		}
 	}
-	p.b.model(codexText(u.Get("_meta.modelId").Str))
+	p.b.model(keep(u.Get("_meta.modelId").Str))
 	if command == "" {
 		p.chunk("user_message_chunk", prompt, u, params, at)
 		return
 	}
-	i := p.add(session.Turn{Role: session.User, Text: "!" + codexText(command), Time: at, Ref: grokRef(params)})
+	i := p.add(session.Turn{Role: session.User, Text: "!" + keep(command), Time: at, Ref: grokRef(params)})
 	p.log.shell[i] = true
 	s.person = false
 }
@@ -184,7 +184,7 @@ func (p *grokParser) flush() {
 		}
 	default:
 		if text = grokTyped(text); text == "" && s.images > 0 {
-			text = codexImage
+			text = imageOnly
 		}
 		if s.person && text != "" && text != p.log.nudge {
 			p.add(session.Turn{Role: session.User, Text: text, Time: s.time, Ref: s.ref})
@@ -217,11 +217,11 @@ func (p *grokParser) taskDone(task gjson.Result) {
 	}
 	t := &p.b.turns[c.turn]
 	if out := strings.TrimSpace(task.Get("output").String()); out != "" && !strings.Contains(t.Output, out) {
-		t.Output = strings.TrimPrefix(t.Output+"\n", "\n") + codexText(out)
+		t.Output = strings.TrimPrefix(t.Output+"\n", "\n") + keep(out)
 	}
 	if exit := task.Get("exit_code"); exit.Type == gjson.Number && exit.Int() != 0 {
 		t.Failed = true
 	}
 }
 
-func grokRef(params gjson.Result) string { return codexText(params.Get("_meta.eventId").Str) }
+func grokRef(params gjson.Result) string { return keep(params.Get("_meta.eventId").Str) }

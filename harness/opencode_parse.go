@@ -2,7 +2,6 @@ package harness
 
 import (
 	"iter"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -119,7 +118,7 @@ func (p *openCodeParser) beginMessage(role, id string, info gjson.Result) {
 	if !created.Exists() {
 		created = old.Get("time.created")
 	}
-	at := openCodeTime(created)
+	at := milliTime(created)
 	p.cur = openCodeTurns{id: id, role: role, time: at, said: -1, begin: len(p.b.turns), first: len(p.b.turns), summary: info.Get("summary").Type == gjson.True,
 		tools: old.Get("tool")}
 	if id != "" {
@@ -164,7 +163,7 @@ func (p *openCodeParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 	if title := head.Get("title").Str; !openCodePlaceholder(title) {
 		p.b.given = title
 	}
-	if created := openCodeTime(head.Get("time.created")); !created.IsZero() {
+	if created := milliTime(head.Get("time.created")); !created.IsZero() {
 		m.Start = created // a fork's copied messages are older than it
 	}
 	p.settleDirs()
@@ -266,23 +265,4 @@ func openCodePlaceholder(title string) bool {
 		}
 	}
 	return title == ""
-}
-
-// openCodeTime reads milliseconds since 1970; anything else is no time.
-func openCodeTime(v gjson.Result) time.Time {
-	if v.Type != gjson.Number || v.Num <= 0 || v.Num > 253402300799999 { // year 9999
-		return time.Time{}
-	}
-	return time.UnixMilli(int64(v.Num)).UTC()
-}
-
-// openCodePath joins a path that a tool was given to the folder it ran in.
-func openCodePath(dir, file string) string {
-	if file == "" || codexAbs(file) || dir == "" {
-		return keep(file)
-	}
-	if !strings.Contains(dir, `\`) {
-		return path.Join(dir, file)
-	}
-	return codexJoin(dir, file)
 }

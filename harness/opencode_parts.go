@@ -127,7 +127,7 @@ func (p *openCodeParser) speak(part gjson.Result) {
 	}
 	at, ref := c.time, c.id
 	if c.first > c.begin { // a later step
-		if start := openCodeTime(part.Get("time.start")); !start.IsZero() {
+		if start := milliTime(part.Get("time.start")); !start.IsZero() {
 			at = start
 		}
 		if id := keep(part.Get("id").Str); id != "" {
@@ -150,10 +150,10 @@ func (p *openCodeParser) attached(part gjson.Result) {
 	}
 	file := part.Get("source.path").Str
 	if url := part.Get("url").Str; strings.HasPrefix(url, "file://") {
-		file = codexPath(url)
+		file = localPath(url)
 	}
 	if file != "" && part.Get("mime").Str != "application/x-directory" {
-		c.reads = appendNew(c.reads, openCodePath(p.cwd, file))
+		c.reads = appendNew(c.reads, pathIn(p.cwd, file))
 	}
 }
 
@@ -198,7 +198,7 @@ func (p *openCodeParser) patch(files gjson.Result) {
 // tool takes a call together with its result.
 func (p *openCodeParser) tool(part gjson.Result) {
 	state, name := part.Get("state"), part.Get("tool").Str
-	t := session.Turn{Role: session.Tool, Time: openCodeTime(state.Get("time.start")), Ref: keep(part.Get("callID").Str), Tool: keep(name)}
+	t := session.Turn{Role: session.Tool, Time: milliTime(state.Get("time.start")), Ref: keep(part.Get("callID").Str), Tool: keep(name)}
 	if t.Time.IsZero() {
 		t.Time = p.cur.time
 	}
@@ -242,7 +242,7 @@ func openCodeInput(args gjson.Result) string {
 // touched lists the paths that a call wrote, and those it only read.
 func (p *openCodeParser) touched(name string, input, meta gjson.Result) (edits, reads []string) {
 	dir := p.cwd
-	add := func(list []string, file string) []string { return appendNew(list, openCodePath(dir, file)) }
+	add := func(list []string, file string) []string { return appendNew(list, pathIn(dir, file)) }
 	file := input.Get("filePath").Str
 	switch name {
 	case "read":
@@ -260,12 +260,12 @@ func (p *openCodeParser) touched(name string, input, meta gjson.Result) (edits, 
 			})
 			return edits, nil
 		}
-		for _, f := range codexPatchFiles(input.Get("patchText").Str) {
+		for _, f := range patchFiles(input.Get("patchText").Str) {
 			edits = add(edits, f)
 		}
 	case "bash", "shell":
 		if work := input.Get("workdir").Str; work != "" {
-			dir = openCodePath(dir, work)
+			dir = pathIn(dir, work)
 		}
 		for _, f := range shellWrites(input.Get("command").Str) {
 			edits = add(edits, f)
@@ -286,7 +286,7 @@ func (p *openCodeParser) oldTool(call gjson.Result) {
 		return k.Str != id
 	})
 	name, args := call.Get("toolName").Str, call.Get("args")
-	t := session.Turn{Role: session.Tool, Time: openCodeTime(about.Get("time.start")), Ref: keep(id), Tool: keep(name),
+	t := session.Turn{Role: session.Tool, Time: milliTime(about.Get("time.start")), Ref: keep(id), Tool: keep(name),
 		Input: openCodeInput(args), Output: keep(call.Get("result").String()), Failed: about.Get("error").Bool()}
 	if t.Time.IsZero() {
 		t.Time = p.cur.time

@@ -210,29 +210,7 @@ func TestTouchedPaths(t *testing.T) {
 	}
 }
 
-func TestAnyTime(t *testing.T) {
-	want := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for _, c := range []struct {
-		in   string
-		want time.Time
-	}{
-		{`"2026-01-02T03:04:05Z"`, want},
-		{`"2026-01-02T05:04:05+02:00"`, want},
-		{`1767323045`, want},
-		{`1767323045000`, want},
-		{`"1767323045000"`, want},
-		{`7`, time.Time{}},
-		{`-1767323045`, time.Time{}},
-		{`1e300`, time.Time{}},
-		{`"soon"`, time.Time{}},
-		{`"NaN"`, time.Time{}},
-		{`null`, time.Time{}},
-		{`{}`, time.Time{}},
-	} {
-		if got := anyTime(gjson.Parse(c.in)); !got.Equal(c.want) {
-			t.Errorf("%s: %v", c.in, got)
-		}
-	}
+func TestCursorTime(t *testing.T) {
 	for in, want := range map[string]time.Time{
 		"Friday, Jan 2, 2026, 3:04 PM (UTC+2)":     time.Date(2026, 1, 2, 13, 4, 0, 0, time.UTC),
 		"Friday, Jan 2, 2026, 3:04 PM (UTC-3:30)":  time.Date(2026, 1, 2, 18, 34, 0, 0, time.UTC),

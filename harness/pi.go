@@ -142,7 +142,7 @@ func (p *piParser) header(r gjson.Result, at time.Time) {
 // piFileID is the id in the name of a session's file, "<time>_<id>.jsonl", or what
 // stands for a name where a session is named by its id.
 func piFileID(file string) string {
-	base := strings.TrimSuffix(path.Base(strings.ReplaceAll(file, `\`, "/")), ".jsonl")
+	base := strings.TrimSuffix(baseName(file), ".jsonl")
 	if _, id, ok := strings.Cut(base, "_"); ok {
 		return id
 	}

@@ -252,7 +252,7 @@ func (p *qwenParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 		}
 	}
 	if m.NativeID == "" {
-		base := path.Base(strings.ReplaceAll(p.src.Path, `\`, "/"))
+		base := baseName(p.src.Path)
 		m.NativeID = strings.TrimSuffix(base, path.Ext(base))
 	}
 	p.inherited = p.copied

@@ -166,12 +166,6 @@ func textFile(path, text string) File {
 	return File{path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }}
 }
 
-// lastStep is the last component of a path of any system.
-func lastStep(p string) string {
-	p = strings.TrimRight(strings.ReplaceAll(p, `\`, "/"), "/")
-	return p[strings.LastIndexByte(p, '/')+1:]
-}
-
 // mention is an at sign that a harness may take for the beginning of a file's name.
 var mention = regexp.MustCompile(`(^|[\s\p{Z}\x{feff}])@(\S)`)
 

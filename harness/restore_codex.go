@@ -72,7 +72,7 @@ var codexName8601 = regexp.MustCompile(`^rollout-(\d{4})-(\d\d)-(\d\d)T\d\d-\d\d
 // codexPlace is the rollout's place below sessions: where it was, else one made
 // from its start in local time, as Codex does it.
 func codexPlace(s Stored) string {
-	name := strings.TrimSuffix(lastStep(s.Path), ".zst")
+	name := strings.TrimSuffix(baseName(s.Path), ".zst")
 	at := codexName8601.FindStringSubmatch(name)
 	if at == nil || !strings.HasSuffix(name, "-"+s.Meta.NativeID+".jsonl") || !plainName(name) {
 		start := s.Meta.Start

@@ -81,7 +81,7 @@ func geminiNames(s Stored) (names []string, split bool, err error) {
 		names, err := geminiPartNames(s)
 		return names, true, err
 	}
-	if old := lastStep(s.Path); geminiOwns(s, old) {
+	if old := baseName(s.Path); geminiOwns(s, old) {
 		return []string{old}, false, nil
 	}
 	ext := ".jsonl"
@@ -154,7 +154,7 @@ func geminiProject(tmp, dir, goos string) string {
 		}
 		taken[filepath.Base(project)] = taken[filepath.Base(project)] || marker != ""
 	}
-	slug := strings.Trim(geminiNoSlug.ReplaceAllString(strings.ToLower(lastStep(dir)), "-"), "-")
+	slug := strings.Trim(geminiNoSlug.ReplaceAllString(strings.ToLower(baseName(dir)), "-"), "-")
 	if slug == "" {
 		slug = "project"
 	}

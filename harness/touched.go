@@ -49,33 +49,13 @@ func callFiles(input gjson.Result) (files []string) {
 		v := input.Get(key)
 		for _, f := range v.Array() {
 			if f.Type == gjson.String && f.Str != "" && !strings.ContainsAny(f.Str, "*\n") {
-				files = appendNew(files, keep(codexPath(f.Str)))
+				files = appendNew(files, keep(localPath(f.Str)))
 			}
 		}
 		if v.Exists() {
 			break
 		}
 	}
-	return files
-}
-
-// patchedFiles are the files in the apply_patch envelopes of any argument.
-func patchedFiles(input gjson.Result) (files []string) {
-	take := func(s string) {
-		for _, f := range codexPatchFiles(s) {
-			files = appendNew(files, keep(f))
-		}
-	}
-	if !input.IsObject() {
-		take(input.String())
-		return files
-	}
-	input.ForEach(func(_, v gjson.Result) bool {
-		if v.Type == gjson.String {
-			take(v.Str)
-		}
-		return true
-	})
 	return files
 }
 
@@ -86,12 +66,9 @@ func runWrites(input gjson.Result) (files []string) {
 		command = input
 	}
 	dir := first(input, "workdir", "working_directory", "cwd", "directory", "dir_path").String()
-	run := codexCommand(command)
+	run := readCommand(command)
 	for _, f := range append(run.patch, run.shell...) {
-		if dir != "" && !codexAbs(f) {
-			f = codexJoin(dir, f)
-		}
-		files = appendNew(files, keep(f))
+		files = appendNew(files, pathIn(dir, f))
 	}
 	return files
 }

@@ -180,7 +180,7 @@ func (p *unknownParser) facts(r gjson.Result, whole bool) {
 		m.NativeID = keep(id.String())
 	}
 	if dir := first(r, "cwd", "workingDirectory", "working_directory", "workdir", "projectPath", "workspacePath"); dir.Type == gjson.String {
-		p.dir(keep(codexPath(dir.Str)))
+		p.dir(keep(localPath(dir.Str)))
 	}
 	if branch := first(r, "gitBranch", "git_branch", "git.branch"); branch.Type == gjson.String {
 		p.branch(keep(branch.Str))
@@ -208,7 +208,7 @@ func (p *unknownParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 // no other file's: names of programs' own choice, chat.jsonl in every folder, hold no
 // number.
 func (p *unknownParser) name() string {
-	base := path.Base(strings.ReplaceAll(p.src.Path, `\`, "/"))
+	base := baseName(p.src.Path)
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	digits := 0
 	for _, r := range stem {
@@ -234,7 +234,7 @@ func unwrapped(text string) string {
 		}
 	}
 	for _, name := range []string{"environment_details", "environment_context"} {
-		text = codexWithout(text, name)
+		text = withoutElement(text, name)
 	}
 	return text
 }
