@@ -25,6 +25,7 @@ func merge(old, fresh *session.Card) *session.Card {
 		card.Parent = old.Parent
 	}
 	keepLineage(&card, old)
+	keepDir(&card, old)
 	keepRepo(&card, old)
 	return &card
 }
@@ -40,6 +41,18 @@ func keepLineage(card, old *session.Card) {
 		card.Opening = old.Opening
 		if card.TitleSource == session.TitleOpening {
 			card.Title = session.OneLine(card.Opening, 120)
+		}
+	}
+}
+
+// keepDir keeps the working folder where the fresh card has none: some transcripts
+// do not name it, and a copy of one lies where nothing else tells.
+func keepDir(card, old *session.Card) {
+	if card.Dir == "" {
+		card.Dir = old.Dir
+		card.Dirs = session.Unique(old.Dirs, card.Dirs)
+		if card.Repo == "" {
+			card.Repo = old.Repo
 		}
 	}
 }

@@ -37,6 +37,20 @@ func TestRepoStays(t *testing.T) {
 	}
 }
 
+// A copy that lies where nothing tells of its folder takes nothing from the card.
+func TestFolderStays(t *testing.T) {
+	b := open(t)
+	first := card("s", "/a", 1)
+	first.Dir, first.Dirs, first.Repo = "/work/shop", []string{"/work/shop"}, "shop"
+	b.save(t, line1, first)
+	for _, copied := range []string{line1, line1 + line2} {
+		got := b.save(t, copied, card("s", "/copy", 2)).Card
+		if got.Dir != "/work/shop" || len(got.Dirs) != 1 || got.Repo != "shop" {
+			t.Errorf("the folder is %q, in %v of %q", got.Dir, got.Dirs, got.Repo)
+		}
+	}
+}
+
 // What others found out of a session's lineage stays where its transcript tells nothing.
 func TestLineageStays(t *testing.T) {
 	turns := func(c *session.Card, n int) *session.Card {
