@@ -30,7 +30,7 @@ func newMachine(t *testing.T) *machine {
 	return onStore(t, blobstore.NewMemory())
 }
 
-func onStore(t *testing.T, store blobstore.Store) *machine {
+func onStore(t testing.TB, store blobstore.Store) *machine {
 	t.Helper()
 	s := scrub.New(scrub.WithKey([]byte("test")))
 	m := &machine{home: t.TempDir(), data: t.TempDir(), store: store}
@@ -66,7 +66,7 @@ func codex(id string, words ...string) string {
 	return b.String()
 }
 
-func (m *machine) write(t *testing.T, path, text string) string {
+func (m *machine) write(t testing.TB, path, text string) string {
 	t.Helper()
 	path = filepath.Join(m.home, filepath.FromSlash(path))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -78,7 +78,7 @@ func (m *machine) write(t *testing.T, path, text string) string {
 	return path
 }
 
-func (m *machine) imp(t *testing.T, o indexer.ImportOptions) *indexer.Report {
+func (m *machine) imp(t testing.TB, o indexer.ImportOptions) *indexer.Report {
 	t.Helper()
 	rep, err := m.Import(context.Background(), o)
 	if err != nil {

@@ -3,6 +3,7 @@ package session
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A Continuation is what the prompt of a session says that goes on with the work of
@@ -24,7 +25,11 @@ func (c Continuation) Prompt(pack string) string {
 		pack
 }
 
-var continueHeader = regexp.MustCompile(`^\s*"?\[continue session ([0-9a-z]{12}): ([0-9a-z-]{1,40}) ([0-9A-Za-z_-]{1,128})\]\r?\n(?:Continue: ([^\r\n]*))?`)
+// continueHeader is compiled on first use: counted repeats are costly, and most runs
+// of the program never need it.
+var continueHeader = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*"?\[continue session ([0-9a-z]{12}): ([0-9a-z-]{1,40}) ([0-9A-Za-z_-]{1,128})\]\r?\n(?:Continue: ([^\r\n]*))?`)
+})
 
 // Continued takes apart a prompt made by [Continuation.Prompt], as a harness recorded
 // it. rest is what a person said in it beside the pack.
@@ -32,7 +37,7 @@ func Continued(text string) (c Continuation, rest string, ok bool) {
 	if !strings.Contains(text[:min(len(text), 200)], "[continue session ") {
 		return c, "", false // the common case, cheaply
 	}
-	m := continueHeader.FindStringSubmatch(text)
+	m := continueHeader().FindStringSubmatch(text)
 	if m == nil {
 		return c, "", false
 	}

@@ -89,6 +89,10 @@ func bench(dirs []string, queryFile string) error {
 	}
 	add("import again", fmt.Sprintf("%d files read", rep.Parsed), "%.0f ms wall", ms(again.wall))
 
+	if err := p.nothingNew(add); err != nil {
+		return err
+	}
+
 	index, err := size(filepath.Join(p.home, ".local/share/sessdex/index"))
 	if err != nil {
 		return err
