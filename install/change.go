@@ -117,6 +117,10 @@ func (c *Change) unchanged() error {
 	return err
 }
 
+// maxFile bounds what is read into memory, in bytes: some agents keep a history beside
+// their settings, and it grows.
+const maxFile = 64 << 20
+
 // read begins the change of a file with what is there.
 func read(path, target string) (*Change, error) {
 	c := &Change{Path: path, target: target, mode: 0o600} // a new one is for its owner
@@ -132,6 +136,9 @@ func read(path, target string) (*Change, error) {
 	}
 	c.mode = info.Mode().Perm()
 	c.readOnly = c.mode&0o200 == 0
+	if info.Size() > maxFile {
+		return nil, &FileError{path, fmt.Errorf("%w: it is larger than 64 MiB", ErrShape)}
+	}
 	if c.Before, err = os.ReadFile(target); err != nil {
 		return nil, &FileError{path, err}
 	}

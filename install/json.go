@@ -64,6 +64,9 @@ func (d *jsonFile) parse() error {
 	if d.root = nil; len(bytes.TrimSpace(d.text)) == 0 {
 		return nil
 	}
+	if tooDeep(d.text) {
+		return fmt.Errorf("it nests deeper than %d levels", maxDepth)
+	}
 	root, err := hujson.Parse(slices.Clone(d.text)) // it keeps parts of what it is given
 	if err != nil {
 		return err
@@ -73,6 +76,47 @@ func (d *jsonFile) parse() error {
 		d.indent = cmp.Or(d.indentation(items[0].start), d.indent)
 	}
 	return nil
+}
+
+// maxDepth is how deep a text may nest, as in the standard library: hujson goes down
+// by recursion, and without a limit that ends the process.
+const maxDepth = 10_000
+
+// tooDeep reports nesting beyond maxDepth, outside of strings and comments.
+func tooDeep(text []byte) bool {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			end := ""
+			switch {
+			case bytes.HasPrefix(text[i:], []byte("//")):
+				end = "\n"
+			case bytes.HasPrefix(text[i:], []byte("/*")):
+				end = "*/"
+			default:
+				continue
+			}
+			n := bytes.Index(text[i+2:], []byte(end))
+			if n < 0 {
+				return false
+			}
+			i += 2 + n + len(end) - 1
+		}
+	}
+	return false
 }
 
 // An item is a member of an object or an element of an array.

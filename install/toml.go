@@ -19,6 +19,10 @@ type tomlPair struct {
 	value any
 }
 
+// maxTOML bounds what is parsed, in bytes: the parser's time grows with the square of the
+// number of tables.
+const maxTOML = 1 << 20
+
 // setTable gives a TOML text the table at path, or takes it away where pairs is nil.
 // Nil text means no file.
 //
@@ -26,6 +30,9 @@ type tomlPair struct {
 // follows the last header belongs to that table, and ours brings its own. It ends with
 // a line end if the text does, so that a removal knows what was there.
 func setTable(text []byte, path []string, pairs []tomlPair) ([]byte, Outcome, error) {
+	if len(text) > maxTOML {
+		return nil, "", fmt.Errorf("%w: it is larger than 1 MiB", ErrShape)
+	}
 	doc, mark := bytes.CutPrefix(text, bom)
 	had, err := decodeTable(doc, path)
 	if err != nil {
