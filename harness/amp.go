@@ -54,7 +54,6 @@ type ampParser struct {
 func newAmpParser(src Source) *ampParser {
 	p := &ampParser{src: src}
 	p.dialog = newDialog(ampName, false)
-	p.command = func(i int) bool { return p.asides[i] }
 	return p
 }
 

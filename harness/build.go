@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"iter"
 	"slices"
 	"strings"
@@ -42,6 +43,14 @@ func (b *builder) add(t session.Turn) int {
 	}
 	b.turns = append(b.turns, t)
 	return len(b.turns) - 1
+}
+
+// objects calls take with the JSON objects on a line, and counts one that holds
+// anything else. Blank lines and a byte order mark are nothing.
+func (b *builder) objects(line []byte, take func(gjson.Result)) {
+	if !eachValue(bytes.TrimPrefix(line, bom), func(r gjson.Result) bool { take(r); return true }) {
+		b.meta.BadLines++
+	}
 }
 
 // at notes the time of a record.

@@ -8,8 +8,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"sessdex/session"
 )
 
@@ -78,7 +76,7 @@ func (p *claudeParser) Line(line []byte) {
 		p.collect(line)
 		return
 	}
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, bom))
 	if len(line) == 0 {
 		return
 	}
@@ -87,9 +85,7 @@ func (p *claudeParser) Line(line []byte) {
 		return
 	}
 	p.begun = true
-	if !eachValue(line, func(v gjson.Result) bool { p.record(v); return true }) {
-		p.meta.BadLines++
-	}
+	p.objects(line, p.record)
 }
 
 // collect gathers a document that spans lines, as long as one line may be.

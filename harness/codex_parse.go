@@ -71,9 +71,7 @@ func (p *codexParser) Line(line []byte) {
 			return
 		}
 	}
-	if !eachValue(trimmed, func(r gjson.Result) bool { p.record(r); return true }) {
-		p.b.meta.BadLines++
-	}
+	p.b.objects(trimmed, p.record)
 }
 
 // collect decides between lines and a whole document, and takes the line if it is

@@ -31,13 +31,12 @@ type copilotParser struct {
 func newCopilotParser(src Source) *copilotParser {
 	p := &copilotParser{src: src, events: map[string]int{}, thought: map[string]bool{}, named: map[string]string{}}
 	p.dialog = newDialog(copilotName, false)
-	p.command = func(i int) bool { return p.asides[i] }
 	return p
 }
 
 // Line implements [Parser].
 func (p *copilotParser) Line(line []byte) {
-	line = bytes.TrimRight(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), " \t\r\n")
+	line = bytes.TrimRight(bytes.TrimPrefix(line, bom), " \t\r\n")
 	switch {
 	case len(line) == 0:
 		return
@@ -58,9 +57,7 @@ func (p *copilotParser) Line(line []byte) {
 		p.workspace(string(line))
 		return
 	}
-	if !eachValue(line, func(r gjson.Result) bool { p.event(r); return true }) {
-		p.meta.BadLines++
-	}
+	p.objects(line, p.event)
 }
 
 // workspace takes a line of workspace.yaml, "key: value" for what matters here.

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"iter"
 	"path"
 	"path/filepath"
@@ -28,17 +27,10 @@ var CursorAgent = &Harness{
 	Detect: cursorDetect,
 	New:    func(src Source) Parser { return newCursorParser(src) },
 	Resume: func(m *session.Meta) Command {
-		id := m.NativeID
-		if m.Subagent && m.Parent != "" {
-			id = m.Parent
-		}
-		return Command{Argv: []string{"cursor-agent", "--resume", id}, Dir: m.Dir}
+		return Command{Argv: []string{"cursor-agent", "--resume", m.NativeID}, Dir: m.Dir}
 	},
 	Start: func(dir, prompt string) Command {
-		if strings.HasPrefix(prompt, "-") { // it would be read as an option
-			prompt = " " + prompt
-		}
-		return Command{Argv: []string{"cursor-agent", prompt}, Dir: dir}
+		return Command{Argv: []string{"cursor-agent", noOption(prompt)}, Dir: dir}
 	},
 }
 
@@ -93,7 +85,6 @@ type cursorParser struct {
 func newCursorParser(src Source) *cursorParser {
 	p := &cursorParser{src: src, seen: map[string]struct{}{}}
 	p.dialog = newDialog(cursorName, true)
-	p.command = func(i int) bool { return p.asides[i] }
 	steps := strings.Split(strings.ReplaceAll(src.Path, `\`, "/"), "/")
 	for i, step := range steps {
 		if step == cursorTranscripts && i > 0 {
@@ -109,12 +100,7 @@ func newCursorParser(src Source) *cursorParser {
 }
 
 // Line implements [Parser].
-func (p *cursorParser) Line(line []byte) {
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
-	if len(line) > 0 && !eachValue(line, func(r gjson.Result) bool { p.record(r); return true }) {
-		p.meta.BadLines++
-	}
-}
+func (p *cursorParser) Line(line []byte) { p.objects(line, p.record) }
 
 func (p *cursorParser) record(r gjson.Result) {
 	c := readContent(r.Get("message.content"))

@@ -24,7 +24,7 @@ func (d *document) add(line []byte) {
 // value is the document, and whether it was whole. Of one that is cut off or damaged
 // only what stands before the damage can be relied on: check each member.
 func (d *document) value() (v gjson.Result, whole bool) {
-	text := bytes.TrimSpace(bytes.TrimPrefix(d.text, []byte("\xef\xbb\xbf")))
+	text := bytes.TrimSpace(bytes.TrimPrefix(d.text, bom))
 	if len(text) == 0 || tooDeep(text) {
 		return gjson.Result{}, len(text) == 0
 	}

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"iter"
 	"path"
 	"path/filepath"
@@ -29,17 +28,10 @@ var Droid = &Harness{
 	Detect: droidDetect,
 	New:    func(src Source) Parser { return newDroidParser(src) },
 	Resume: func(m *session.Meta) Command {
-		id := m.NativeID
-		if m.Subagent && m.Parent != "" {
-			id = m.Parent
-		}
-		return Command{Argv: []string{"droid", "--resume", id}, Dir: m.Dir}
+		return Command{Argv: []string{"droid", "--resume", m.NativeID}, Dir: m.Dir}
 	},
 	Start: func(dir, prompt string) Command {
-		if strings.HasPrefix(prompt, "-") { // it would be read as an option
-			prompt = " " + prompt
-		}
-		return Command{Argv: []string{"droid", prompt}, Dir: dir}
+		return Command{Argv: []string{"droid", noOption(prompt)}, Dir: dir}
 	},
 }
 
@@ -87,17 +79,11 @@ type droidParser struct {
 func newDroidParser(src Source) *droidParser {
 	p := &droidParser{src: src}
 	p.dialog = newDialog(droidName, false)
-	p.command = func(i int) bool { return p.asides[i] }
 	return p
 }
 
 // Line implements [Parser].
-func (p *droidParser) Line(line []byte) {
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
-	if len(line) > 0 && !eachValue(line, func(r gjson.Result) bool { p.record(r); return true }) {
-		p.meta.BadLines++
-	}
-}
+func (p *droidParser) Line(line []byte) { p.objects(line, p.record) }
 
 func (p *droidParser) record(r gjson.Result) {
 	at := anyTime(r.Get("timestamp"))

@@ -47,15 +47,9 @@ func newGeminiParser(src Source) *geminiParser {
 
 // Line implements [Parser].
 func (p *geminiParser) Line(line []byte) {
-	line = bytes.TrimRight(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), " \t\r\n")
-	if len(line) == 0 {
-		return
-	}
-	if p.collect(line) {
-		return
-	}
-	if !eachValue(line, func(r gjson.Result) bool { p.record(r); return true }) {
-		p.b.meta.BadLines++
+	line = bytes.TrimRight(bytes.TrimPrefix(line, bom), " \t\r\n")
+	if len(line) > 0 && !p.collect(line) {
+		p.b.objects(line, p.record)
 	}
 }
 

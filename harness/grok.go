@@ -38,10 +38,7 @@ var GrokBuild = &Harness{
 	},
 	Restore: grokRestore,
 	Start: func(dir, prompt string) Command {
-		if strings.HasPrefix(prompt, "-") { // it would be read as an option
-			prompt = " " + prompt
-		}
-		return Command{Argv: []string{"grok", prompt}, Dir: dir}
+		return Command{Argv: []string{"grok", noOption(prompt)}, Dir: dir}
 	},
 }
 

@@ -78,9 +78,7 @@ func (p *grokParser) Line(line []byte) {
 	default:
 		return // kept to go on with the session, and nothing that was said
 	}
-	if !eachValue(trimmed, func(r gjson.Result) bool { take(r); return true }) {
-		p.b.meta.BadLines++
-	}
+	p.b.objects(trimmed, take)
 }
 
 // record takes a line of a file that stands alone.

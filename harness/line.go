@@ -17,6 +17,9 @@ const MaxLine = 64 << 20
 // ErrLongLine reports a line above MaxLine.
 var ErrLongLine = errors.New("line longer than 64 MiB")
 
+// bom is the byte order mark that some writers put before UTF-8.
+var bom = []byte("\xef\xbb\xbf")
+
 // Lines reads r line by line, newline included where there is one, in memory
 // bounded by the longest line allowed. The bytes are valid until the next step.
 // A line above MaxLine comes as (nil, ErrLongLine) and reading goes on; any
@@ -115,20 +118,9 @@ func tooDeep[T string | []byte](line T) bool {
 	if len(line) < 128<<10 {
 		return false
 	}
-	depth, inString := 0, false
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
+	for _, depth := range brackets(line) {
+		if depth > maxDepth {
+			return true
 		}
 	}
 	return false
@@ -140,21 +132,39 @@ func validJSON(s string) bool { return !tooDeep(s) && gjson.Valid(s) }
 
 // objectEnd is the offset just after the object that b begins with, or -1.
 func objectEnd(b []byte) int {
-	depth, inString := 0, false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
+	for i, depth := range brackets(b) {
+		if depth == 0 {
+			return i + 1
 		}
 	}
 	return -1
+}
+
+// brackets yields where JSON opens and closes objects and arrays, and how many are
+// open just after. The JSON need not be valid.
+func brackets[T string | []byte](text T) iter.Seq2[int, int] {
+	return func(yield func(at, depth int) bool) {
+		depth, inString := 0, false
+		for i := 0; i < len(text); i++ {
+			switch c := text[i]; {
+			case inString && c == '\\':
+				i++
+				continue
+			case c == '"':
+				inString = !inString
+				continue
+			case inString:
+				continue
+			case c == '{' || c == '[':
+				depth++
+			case c == '}' || c == ']':
+				depth--
+			default:
+				continue
+			}
+			if !yield(i, depth) {
+				return
+			}
+		}
+	}
 }

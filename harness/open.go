@@ -60,7 +60,7 @@ func openTranscript(path string) (io.ReadCloser, error) {
 		}
 		return &transcript{Reader: &expanding{z, limit}, close: func() error { z.Close(); return f.Close() }}, nil
 	}
-	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	head = bytes.TrimPrefix(head, bom)
 	return &transcript{Reader: io.MultiReader(bytes.NewReader(head), f), close: f.Close}, nil
 }
 

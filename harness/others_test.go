@@ -164,11 +164,10 @@ func TestOthersResume(t *testing.T) {
 	}{
 		{CopilotCLI, session.Meta{NativeID: "a"}, "copilot --resume=a"},
 		{QwenCode, session.Meta{NativeID: "a"}, "qwen --resume a"},
-		{QwenCode, session.Meta{NativeID: "a-b", Subagent: true, Parent: "a"}, "qwen --resume a"},
 		{Pi, session.Meta{NativeID: "a"}, "pi --session a"},
-		{Droid, session.Meta{NativeID: "b", Subagent: true, Parent: "a"}, "droid --resume a"},
+		{Droid, session.Meta{NativeID: "a"}, "droid --resume a"},
 		{Amp, session.Meta{NativeID: "T-a"}, "amp threads continue T-a"},
-		{CursorAgent, session.Meta{NativeID: "b", Subagent: true, Parent: "a"}, "cursor-agent --resume a"},
+		{CursorAgent, session.Meta{NativeID: "a"}, "cursor-agent --resume a"},
 	} {
 		c.meta.Dir = "/d"
 		cmd := c.harness.Resume(&c.meta)

@@ -112,7 +112,7 @@ func (r *partsReader) next() error {
 			return err
 		}
 		r.file, r.in, r.fresh = f, bufio.NewReaderSize(f, 64<<10), true
-		if bom, _ := r.in.Peek(3); string(bom) == "\xef\xbb\xbf" {
+		if start, _ := r.in.Peek(len(bom)); bytes.Equal(start, bom) {
 			r.in.Discard(3)
 		}
 		r.head.Name = p.name

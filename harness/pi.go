@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"iter"
 	"path"
 	"path/filepath"
@@ -30,10 +29,10 @@ var Pi = &Harness{
 		return Command{Argv: []string{"pi", "--session", m.NativeID}, Dir: m.Dir}
 	},
 	Start: func(dir, prompt string) Command {
-		if strings.HasPrefix(prompt, "-") || strings.HasPrefix(prompt, "@") { // an option, a file
+		if strings.HasPrefix(prompt, "@") { // it would be read as a file
 			prompt = " " + prompt
 		}
-		return Command{Argv: []string{"pi", prompt}, Dir: dir}
+		return Command{Argv: []string{"pi", noOption(prompt)}, Dir: dir}
 	},
 }
 
@@ -82,17 +81,11 @@ type piParser struct {
 func newPiParser(src Source) *piParser {
 	p := &piParser{src: src}
 	p.dialog = newDialog(piName, false)
-	p.command = func(i int) bool { return p.asides[i] }
 	return p
 }
 
 // Line implements [Parser].
-func (p *piParser) Line(line []byte) {
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
-	if len(line) > 0 && !eachValue(line, func(r gjson.Result) bool { p.entry(r); return true }) {
-		p.meta.BadLines++
-	}
-}
+func (p *piParser) Line(line []byte) { p.objects(line, p.entry) }
 
 // piQuiet are entries that hold nothing of the conversation: settings, bookmarks, and
 // what extensions keep or tell the model.

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"iter"
 	"path"
 	"path/filepath"
@@ -25,11 +24,7 @@ var QwenCode = &Harness{
 	Detect: qwenDetect,
 	New:    func(src Source) Parser { return newQwenParser(src) },
 	Resume: func(m *session.Meta) Command {
-		id := m.NativeID
-		if m.Subagent && m.Parent != "" {
-			id = m.Parent
-		}
-		return Command{Argv: []string{"qwen", "--resume", id}, Dir: m.Dir}
+		return Command{Argv: []string{"qwen", "--resume", m.NativeID}, Dir: m.Dir}
 	},
 	Start: func(dir, prompt string) Command {
 		return Command{Argv: []string{"qwen", "--prompt-interactive=" + escapeMentions(prompt)}, Dir: dir}
@@ -92,17 +87,11 @@ type qwenParser struct {
 func newQwenParser(src Source) *qwenParser {
 	p := &qwenParser{src: src}
 	p.dialog = newDialog(qwenName, false)
-	p.command = func(i int) bool { return p.asides[i] }
 	return p
 }
 
 // Line implements [Parser].
-func (p *qwenParser) Line(line []byte) {
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
-	if len(line) > 0 && !eachValue(line, func(r gjson.Result) bool { p.record(r); return true }) {
-		p.meta.BadLines++
-	}
-}
+func (p *qwenParser) Line(line []byte) { p.objects(line, p.record) }
 
 func (p *qwenParser) record(r gjson.Result) {
 	id, at := r.Get("uuid").String(), anyTime(r.Get("timestamp"))

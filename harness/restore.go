@@ -174,3 +174,11 @@ var mention = regexp.MustCompile(`(^|[\s\p{Z}\x{feff}])@(\S)`)
 func escapeMentions(prompt string) string {
 	return mention.ReplaceAllString(prompt, `$1\@$2`)
 }
+
+// noOption keeps a prompt that begins with a dash from being read as an option.
+func noOption(prompt string) string {
+	if strings.HasPrefix(prompt, "-") {
+		return " " + prompt
+	}
+	return prompt
+}

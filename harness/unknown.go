@@ -103,7 +103,6 @@ type unknownParser struct {
 func newUnknownParser(src Source) *unknownParser {
 	p := &unknownParser{src: src}
 	p.dialog = newDialog(unknownName, false)
-	p.command = func(i int) bool { return p.asides[i] }
 	return p
 }
 
@@ -113,7 +112,7 @@ func (p *unknownParser) Line(line []byte) {
 		p.doc.add(line)
 		return
 	}
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, bom))
 	if len(line) == 0 {
 		return
 	}
@@ -123,9 +122,7 @@ func (p *unknownParser) Line(line []byte) {
 		return
 	}
 	p.begun = true
-	if !eachValue(line, func(r gjson.Result) bool { p.value(r); return true }) {
-		p.meta.BadLines++
-	}
+	p.objects(line, p.value)
 }
 
 // value takes a record: a message, or what stands around some.
