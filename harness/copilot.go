@@ -24,7 +24,7 @@ var CopilotCLI = &Harness{
 	Detect: copilotDetect,
 	New:    func(src Source) Parser { return newCopilotParser(src) },
 	Resume: func(m *session.Meta) Command {
-		return Command{Argv: []string{"copilot", "--resume=" + m.NativeID}, Dir: m.Dir}
+		return Command{Argv: []string{"copilot", "--resume", m.NativeID}, Dir: m.Dir}
 	},
 	Start: func(dir, prompt string) Command {
 		return Command{Argv: []string{"copilot", "--interactive=" + prompt}, Dir: dir}

@@ -2,15 +2,11 @@ package harness
 
 import (
 	"bytes"
-	"io"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
@@ -157,22 +153,17 @@ func TestOthersRoots(t *testing.T) {
 }
 
 func TestOthersResume(t *testing.T) {
-	for _, c := range []struct {
-		harness *Harness
-		meta    session.Meta
-		want    string
-	}{
-		{CopilotCLI, session.Meta{NativeID: "a"}, "copilot --resume=a"},
-		{QwenCode, session.Meta{NativeID: "a"}, "qwen --resume a"},
-		{Pi, session.Meta{NativeID: "a"}, "pi --session a"},
-		{Droid, session.Meta{NativeID: "a"}, "droid --resume a"},
-		{Amp, session.Meta{NativeID: "T-a"}, "amp threads continue T-a"},
-		{CursorAgent, session.Meta{NativeID: "a"}, "cursor-agent --resume a"},
+	for h, want := range map[*Harness]string{
+		CopilotCLI:  "copilot --resume a-1",
+		QwenCode:    "qwen --resume a-1",
+		Pi:          "pi --session a-1",
+		Droid:       "droid --resume a-1",
+		Amp:         "amp threads continue a-1",
+		CursorAgent: "cursor-agent --resume a-1",
 	} {
-		c.meta.Dir = "/d"
-		cmd := c.harness.Resume(&c.meta)
-		if got := strings.Join(cmd.Argv, " "); got != c.want || cmd.Dir != "/d" {
-			t.Errorf("%s: %s in %s", c.harness.Name, got, cmd.Dir)
+		cmd := h.Resume(&session.Meta{NativeID: "a-1", Dir: "/d"})
+		if got := strings.Join(cmd.Argv, " "); got != want || cmd.Dir != "/d" {
+			t.Errorf("%s: %s in %s", h.Name, got, cmd.Dir)
 		}
 	}
 	if Unknown.Resume != nil || Unknown.Start != nil || Amp.Start != nil {
@@ -276,156 +267,4 @@ func TestUnknownPrinted(t *testing.T) {
 			t.Error(want)
 		}
 	}
-}
-
-// Nesting that would overflow the stack of a recursive reader is a line that cannot be
-// read, to every harness.
-func TestDeepNesting(t *testing.T) {
-	deep := []byte(strings.Repeat(`{"a":`, 40_000) + "1" + strings.Repeat("}", 40_000))
-	for _, h := range All {
-		p := h.New(Source{})
-		p.Line(deep)
-		meta, turns := p.Finish()
-		if h != OpenCode && meta.BadLines != 1 || len(slices.Collect(turns)) != 0 { // OpenCode's passes over what it does not ask for
-			t.Errorf("%s: %d bad lines", h.Name, meta.BadLines)
-		}
-	}
-}
-
-// The same in a string that holds JSON: a tool's arguments or its output.
-func TestDeepNestingInString(t *testing.T) {
-	const levels = 400_000
-	defer debug.SetMaxStack(debug.SetMaxStack(16 << 20)) // a reader that recurses ends the process
-	deep := `{\"a\":` + strings.Repeat("[", levels) + strings.Repeat("]", levels) + `}`
-	for h, lines := range map[*Harness][]string{
-		CodexCLI: {
-			`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"function_call","name":"f","call_id":"c","arguments":"` + deep + `"}}`,
-			`{"timestamp":"2026-01-01T00:00:00Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"{\"output\":` + deep[6:] + `"}}`,
-		},
-		GrokBuild: {`{"type":"assistant","content":"x","model_id":"m","tool_calls":[{"id":"c","name":"f","arguments":"` + deep + `"}]}`},
-		Unknown:   {`{"role":"assistant","content":"x","tool_calls":[{"id":"c","function":{"name":"f","arguments":"` + deep + `"}}]}`},
-	} {
-		p := h.New(Source{})
-		for _, line := range lines {
-			p.Line([]byte(line))
-		}
-		if meta, _ := p.Finish(); meta.Turns.Tool != 1 {
-			t.Errorf("%s: %+v", h.Name, meta.Turns)
-		}
-	}
-}
-
-// FuzzOthers holds these parsers to what they promise of any bytes: no panic, counts
-// that agree with the turns, numbers without gaps, text that is valid.
-func FuzzOthers(f *testing.F) {
-	for i, o := range others {
-		for _, data := range goldenFiles(f, o.dir) {
-			f.Add(i, data)
-		}
-	}
-	f.Add(6, []byte(`[[{"role":"user","content":[[["x"]]]}]]`))
-	f.Fuzz(func(t *testing.T, which int, data []byte) {
-		h := others[uint(which)%uint(len(others))].harness
-		p := h.New(Source{Path: "/home/x/projects/p-q/agent-transcripts/a/a.jsonl"})
-		for line := range bytes.Lines(data) {
-			p.Line(line)
-		}
-		meta, turns := p.Finish()
-		var counts session.Counts
-		n := 0
-		for turn := range turns {
-			n++
-			counts.Add(turn.Role)
-			if turn.N != n {
-				t.Fatalf("turn %d is numbered %d", n, turn.N)
-			}
-			for _, s := range []string{turn.Text, turn.Thinking, turn.Tool, turn.Input, turn.Output, turn.Ref} {
-				if !utf8.ValidString(s) {
-					t.Fatalf("turn %d holds invalid UTF-8: %q", n, s)
-				}
-			}
-			if turn.Words() && turn.Text == "" && turn.Thinking == "" {
-				t.Fatalf("turn %d says nothing", n)
-			}
-			if turn.Failed && len(turn.Edits) > 0 {
-				t.Fatalf("turn %d failed and edited %v", n, turn.Edits)
-			}
-		}
-		if counts != meta.Turns || meta.Harness != h.Name {
-			t.Fatalf("counted %+v, meta says %+v of %s", counts, meta.Turns, meta.Harness)
-		}
-		for _, s := range []string{meta.NativeID, meta.Title, meta.Opening, meta.Parent, meta.Dir} {
-			if !utf8.ValidString(s) {
-				t.Fatalf("facts hold invalid UTF-8: %q", s)
-			}
-		}
-	})
-}
-
-// Real conversations of programs that have no harness here are imported, or refused
-// with a reason; none fails, and none is another harness's.
-func TestUnknownCorpus(t *testing.T) {
-	root := os.Getenv("SESSDEX_CORPUS")
-	if root == "" {
-		t.Skip("SESSDEX_CORPUS names no folder of real transcripts")
-	}
-	files, err := filepath.Glob(filepath.Join(root, "*", "fixtures", "*", "*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no fixtures in %s: %v", root, err)
-	}
-	for _, file := range files {
-		src, err := FileSource(file)
-		if err != nil {
-			continue // a folder
-		}
-		h, err := Identify(src)
-		if err != nil {
-			t.Logf("%s: %v", filepath.Base(file), err)
-			continue
-		}
-		meta, turns := parseSource(t, h, src)
-		t.Logf("%s: %s, %d turns", filepath.Base(file), meta.Harness, len(turns))
-		if h == Unknown && (meta.Turns.User == 0 || meta.Turns.Assistant == 0 || meta.NativeID == "") {
-			t.Errorf("%s: %+v named %q", filepath.Base(file), meta.Turns, meta.NativeID)
-		}
-	}
-}
-
-// What one of the five harnesses above these in All takes without them, it takes with
-// them: over every real file.
-func TestOthersTakeNothing(t *testing.T) {
-	root := os.Getenv("SESSDEX_CORPUS")
-	if root == "" {
-		t.Skip("SESSDEX_CORPUS names no folder of real transcripts")
-	}
-	five := []*Harness{CodexCLI, GeminiCLI, ClaudeCode, GrokBuild, OpenCode}
-	files := 0
-	w := Walk{File: func(path, rel string) {
-		src, err := FileSource(path)
-		if err != nil {
-			return
-		}
-		r, err := src.Open()
-		if err != nil {
-			t.Errorf("%s: %v", rel, err)
-			return
-		}
-		defer r.Close()
-		data, _ := io.ReadAll(io.LimitReader(r, HeadBytes))
-		head := newHead(data)
-		for _, h := range five {
-			if h.Detect(head) {
-				if got, err := Detect(data); got != h {
-					t.Errorf("%s of %s: %v, %v", rel, h.Name, got, err)
-				}
-				files++
-				return
-			}
-		}
-	}}
-	w.Folder(root)
-	if files < 50 {
-		t.Errorf("%d files of the five", files)
-	}
-	t.Logf("%d files", files)
 }
