@@ -214,28 +214,3 @@ func RepoName(remote string) string {
 	}
 	return strings.TrimSuffix(strings.Trim(s, "/"), ".git")
 }
-
-// RenderInput turns a tool call's arguments into text that people and the index
-// can read: the bare value where there is only one string, else a "key: value"
-// line for each, strings unescaped, the rest as JSON.
-func RenderInput(args gjson.Result) string {
-	if !args.IsObject() {
-		return args.String()
-	}
-	var b strings.Builder
-	n, last := 0, gjson.Result{}
-	args.ForEach(func(k, v gjson.Result) bool {
-		if n++; n > 1 {
-			b.WriteByte('\n')
-		}
-		last = v
-		b.WriteString(k.String())
-		b.WriteString(": ")
-		b.WriteString(v.String()) // strings unescaped, everything else raw
-		return true
-	})
-	if n == 1 && last.Type == gjson.String {
-		return last.String()
-	}
-	return b.String()
-}

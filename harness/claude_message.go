@@ -292,7 +292,7 @@ func claudeOutput(content gjson.Result) string {
 		return content.Str
 	}
 	var parts []string
-	add := func(block gjson.Result) {
+	eachOf(content, func(block gjson.Result) {
 		switch block.Get("type").String() {
 		case "text":
 			parts = append(parts, block.Get("text").String())
@@ -301,15 +301,6 @@ func claudeOutput(content gjson.Result) string {
 		case "web_search_result", "search_result":
 			parts = append(parts, strings.TrimSpace(block.Get("title").String()+" "+block.Get("url").String()))
 		}
-	}
-	if content.IsObject() {
-		add(content)
-	}
-	content.ForEach(func(_, block gjson.Result) bool {
-		if content.IsArray() {
-			add(block)
-		}
-		return content.IsArray()
 	})
 	return strings.Join(parts, "\n")
 }

@@ -44,7 +44,8 @@ type claudeParser struct {
 	talked     bool   // a message was seen
 	begun      bool   // a line was seen
 	lastDir    string
-	doc        []byte // a pretty-printed export, collected until the end
+	doc        document // a pretty-printed export, collected until the end
+	inDoc      bool
 }
 
 type claudeCall struct {
@@ -72,8 +73,8 @@ func newClaudeParser(src Source) *claudeParser {
 }
 
 func (p *claudeParser) Line(line []byte) {
-	if p.doc != nil {
-		p.collect(line)
+	if p.inDoc {
+		p.doc.add(line)
 		return
 	}
 	line = bytes.TrimSpace(bytes.TrimPrefix(line, bom))
@@ -81,25 +82,18 @@ func (p *claudeParser) Line(line []byte) {
 		return
 	}
 	if !p.begun && len(line) == 1 && line[0] == '{' { // an export over several lines
-		p.doc = append(p.doc, line...)
+		p.inDoc = true
+		p.doc.add(line)
 		return
 	}
 	p.begun = true
 	p.objects(line, p.record)
 }
 
-// collect gathers a document that spans lines, as long as one line may be.
-func (p *claudeParser) collect(line []byte) {
-	if len(p.doc)+len(line) <= MaxLine {
-		p.doc = append(append(p.doc, line...), '\n')
-	}
-}
-
 func (p *claudeParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
-	if p.doc != nil {
-		doc := p.doc
-		p.doc = nil
-		p.Line(bytes.ReplaceAll(doc, []byte("\n"), []byte(" ")))
+	if p.inDoc { // as one line, since values that are shown as they stand are shown on one
+		p.objects([]byte(strings.ReplaceAll(p.doc.text.String(), "\n", " ")), p.record)
+		p.doc = document{}
 	}
 	p.identify()
 	p.titles()

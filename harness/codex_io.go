@@ -33,11 +33,9 @@ var codexScriptCommand = regexp.MustCompile("(?s)\\b(?:cmd|command)\"?\\s*:\\s*(
 
 // functionInput takes the arguments of a function: JSON in a string, or an object.
 func (p *codexParser) functionInput(name string, raw gjson.Result) codexInput {
-	args := raw
-	if raw.Type == gjson.String {
-		if args = gjson.Parse(raw.Str); !args.IsObject() || !validJSON(raw.Str) {
-			return codexInput{commandLine: commandLine{text: raw.Str, patch: patchFiles(raw.Str)}}
-		}
+	args := unquoted(raw)
+	if args.Type == gjson.String {
+		return codexInput{commandLine: commandLine{text: args.Str, patch: patchFiles(args.Str)}}
 	}
 	c := codexInput{dir: localPath(args.Get("workdir").Str), path: args.Get("path").Str}
 	command := args.Get("command")

@@ -143,7 +143,7 @@ func (p *codexParser) says(from codexSource, id, text string, t time.Time) {
 	// The item right after an event of another wording is still its echo: the
 	// client cuts marks out of a message before it shows it.
 	if from == codexItem && last >= 0 && p.marks[last].source == codexEvent && p.b.turns[last].Role == session.Assistant &&
-		p.b.turns[last].Text != "" && t.Sub(p.b.turns[last].Time) < codexPause && len(p.thinking) == 0 {
+		p.b.turns[last].Text != "" && t.Sub(p.b.turns[last].Time) < codexPause && len(p.thoughts) == 0 {
 		p.b.turns[last].Text, p.b.turns[last].Ref = keep(text), keep(id)
 		p.marks[last].source, p.marks[last].hash = codexItem, hash
 		return
@@ -161,7 +161,7 @@ func (p *codexParser) reasoning(from codexSource, lists ...gjson.Result) {
 				continue
 			}
 			if _, fresh := p.echoes.fresh(codexThought, from, text); fresh {
-				p.thinking = append(p.thinking, keep(text))
+				p.thoughts.add(text)
 			}
 		}
 	}

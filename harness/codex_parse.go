@@ -17,16 +17,16 @@ type codexParser struct {
 	marks []codexMark // one for each turn in b.turns
 	src   Source
 
-	whole   bool         // one JSON document over many lines, collected in doc
-	started bool         // the shape of the file is known
-	doc     bytes.Buffer // of a whole document
+	whole   bool     // one JSON document over many lines, collected in doc
+	started bool     // the shape of the file is known
+	doc     document // a whole one
 
 	own  string          // id of this session: the first session_meta's
 	kin  map[string]bool // ids of sessions whose history stands in this file
 	fork codexFork
 
 	cwd      string
-	thinking []string // said since the last turn, for the next one
+	thoughts thoughts
 	echoes   codexEchoes
 	calls    map[string]int // call id → place of its turn
 	open     []int          // calls that have no output yet
@@ -83,7 +83,7 @@ func (p *codexParser) collect(line, trimmed []byte) bool {
 		if p.whole {
 			p.whole = false
 			p.b.meta.BadLines++ // what was collected is no document
-			p.doc = bytes.Buffer{}
+			p.doc = document{}
 		}
 		return false
 	}
@@ -94,11 +94,7 @@ func (p *codexParser) collect(line, trimmed []byte) bool {
 			return false
 		}
 	}
-	if p.doc.Len()+len(line) > MaxLine {
-		return true // as with a line that is too long, the rest is passed over
-	}
-	p.doc.Write(line)
-	p.doc.WriteByte('\n')
+	p.doc.add(line)
 	return true
 }
 
@@ -205,9 +201,8 @@ func (p *codexParser) setDir(d string) {
 func (p *codexParser) add(t session.Turn, m codexMark) int {
 	if t.Role == session.User || t.Role == session.Summary {
 		p.leftover(t.Time)
-	} else if len(p.thinking) > 0 {
-		t.Thinking = strings.Join(p.thinking, "\n\n")
-		p.thinking = nil
+	} else {
+		p.thoughts.led(&t)
 	}
 	p.marks = append(p.marks, m)
 	return p.b.add(t)
@@ -216,14 +211,7 @@ func (p *codexParser) add(t session.Turn, m codexMark) int {
 // leftover keeps thoughts that led to no word and no call, since the person cut in:
 // with what the model did just before, or in a turn of their own.
 func (p *codexParser) leftover(t time.Time) {
-	last := len(p.b.turns) - 1
-	switch {
-	case len(p.thinking) == 0:
-	case last >= 0 && (p.b.turns[last].Role == session.Assistant || p.b.turns[last].Role == session.Tool):
-		prior := &p.b.turns[last]
-		prior.Thinking = strings.TrimPrefix(prior.Thinking+"\n\n"+strings.Join(p.thinking, "\n\n"), "\n\n")
-		p.thinking = nil
-	default:
+	if p.thoughts.after(p.b.turns); len(p.thoughts) > 0 {
 		p.add(session.Turn{Role: session.Assistant, Time: t}, codexMark{})
 	}
 }
@@ -317,9 +305,6 @@ func codexNameID(file string) string {
 		if id := name[len(name)-36:]; strings.Count(id, "-") == 4 && strings.HasPrefix(name, "rollout-") {
 			return id
 		}
-	}
-	if name == "." || name == "/" {
-		return ""
 	}
 	return name
 }

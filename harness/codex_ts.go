@@ -11,17 +11,12 @@ import (
 // finishDocument reads a collected document. One that was cut off gives the items
 // that are whole.
 func (p *codexParser) finishDocument() {
-	raw := p.doc.String()
-	if tooDeep(raw) {
-		p.b.meta.BadLines++
-		p.doc.Reset()
-		return
-	}
-	if !gjson.Valid(raw) {
+	doc, whole := p.doc.value()
+	if !whole {
 		p.b.meta.BadLines++
 	}
-	p.document(gjson.Parse(raw))
-	p.doc.Reset()
+	p.document(doc)
+	p.doc = document{}
 }
 
 // document takes the one JSON document of the TypeScript CLI. Its items are those

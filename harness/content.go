@@ -32,25 +32,27 @@ type contentResult struct {
 // readContent takes a message's content: a string, or a list of blocks as the
 // interfaces of Anthropic, OpenAI, Google and Vercel's AI SDK have them.
 func readContent(v gjson.Result) (c content) {
-	switch {
-	case v.Type == gjson.String:
-		c.texts = append(c.texts, v.Str)
-	case v.IsArray():
-		v.ForEach(func(_, block gjson.Result) bool { c.block(block); return true })
-	case v.IsObject():
-		c.block(v)
-	}
+	eachOf(v, c.block)
 	return c
 }
 
+// readParts takes a message's content as Google's interface has it, whose parts have no
+// types: a string, a part, or a list of them.
+func readParts(v gjson.Result) (c content) {
+	eachOf(v, c.part)
+	return c
+}
+
+// eachOf calls take with the members of a list, or with what is no list.
+func eachOf(v gjson.Result, take func(gjson.Result)) {
+	if !v.IsArray() {
+		take(v)
+		return
+	}
+	v.ForEach(func(_, member gjson.Result) bool { take(member); return true })
+}
+
 func (c *content) block(b gjson.Result) {
-	if b.Type == gjson.String {
-		c.texts = append(c.texts, b.Str)
-		return
-	}
-	if !b.IsObject() {
-		return
-	}
 	switch kind := b.Get("type").Str; kind {
 	case "":
 		c.part(b)
@@ -88,8 +90,13 @@ func (c *content) block(b gjson.Result) {
 	}
 }
 
-// part takes a part as Gemini's interface has them: a member tells what it is.
+// part takes a string, or a part as Google's interface has them: a member tells what
+// it is.
 func (c *content) part(b gjson.Result) {
+	if b.Type == gjson.String {
+		c.texts = append(c.texts, b.Str)
+		return
+	}
 	text := b.Get("text").String()
 	switch call, result := b.Get("functionCall"), b.Get("functionResponse"); {
 	case call.IsObject():

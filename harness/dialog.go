@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -151,22 +150,4 @@ func (d *dialog) message(role session.Role, c content, at time.Time, ref string,
 	for _, kind := range c.unknown {
 		d.unknown(string(role) + "/" + keep(kind))
 	}
-}
-
-// plainInput is a call's arguments as a value: they may stand in a string as JSON, and
-// are the same however the document around them is printed.
-func plainInput(v gjson.Result) gjson.Result {
-	if v.Type == gjson.String && strings.HasPrefix(v.Str, "{") && validJSON(v.Str) {
-		v = gjson.Parse(v.Str)
-	}
-	if v.IsObject() {
-		v = v.Get("@ugly")
-	}
-	return v
-}
-
-// inputOf is a value as the arguments of a call that has one of that name.
-func inputOf(name, value string) gjson.Result {
-	raw, _ := json.Marshal(map[string]string{name: value})
-	return gjson.ParseBytes(raw)
 }

@@ -19,15 +19,9 @@ type geminiContent struct {
 	parts []string // a person's words by the parts of the message they stand in
 	key   string   // the same for copies of the message, see geminiKey
 
-	aside      bool           // the words are a command
-	unanswered bool           // its calls stand without their results, which come later
-	results    []geminiResult // of earlier calls
-}
-
-// A geminiResult is the result of a call, in a message of its own.
-type geminiResult struct {
-	id, tool, output string
-	failed           bool
+	aside      bool            // the words are a command
+	unanswered bool            // its calls stand without their results, which come later
+	results    []contentResult // of earlier calls
 }
 
 // read takes a message apart.
@@ -55,13 +49,11 @@ func (p *geminiParser) read(r gjson.Result, id string) geminiContent {
 // readUser takes a message in the person's name: their words, context that the
 // harness adds, results of calls, a compression's summary, or a command of theirs.
 func (p *geminiParser) readUser(c *geminiContent, r gjson.Result, id string) {
-	parts := geminiSplit(r.Get("content"))
+	parts := readParts(r.Get("content"))
 	for _, res := range parts.results {
-		if p.answered[res.Get("id").String()] {
-			continue
+		if !p.answered[res.id] {
+			c.results = append(c.results, contentResult{keep(res.id), keep(res.tool), keep(res.output), res.failed})
 		}
-		out, failed := geminiOutput(res)
-		c.results = append(c.results, geminiResult{keep(res.Get("id").String()), keep(res.Get("name").String()), keep(out), failed})
 	}
 	joined := strings.Join(parts.texts, "")
 	for _, text := range parts.texts {
@@ -83,7 +75,7 @@ func (p *geminiParser) readUser(c *geminiContent, r gjson.Result, id string) {
 		return
 	}
 	said := geminiTyped(parts.texts)
-	shown := geminiTyped(geminiSplit(r.Get("displayContent")).texts)
+	shown := geminiTyped(readParts(r.Get("displayContent")).texts)
 	switch {
 	case said.text == "" && parts.images > 0:
 		said.text = imageOnly
@@ -109,7 +101,7 @@ func (c *geminiContent) setText(text string) {
 // readGemini takes a message of the model: its words and thoughts, and its calls,
 // each a turn.
 func readGemini(c *geminiContent, r gjson.Result, id string) {
-	parts := geminiSplit(r.Get("content"))
+	parts := readParts(r.Get("content"))
 	text := strings.TrimSpace(strings.Join(parts.texts, ""))
 	c.model = keep(r.Get("model").String())
 	if geminiAnswers[text] && c.model == "" {
@@ -128,7 +120,7 @@ func readGemini(c *geminiContent, r gjson.Result, id string) {
 	} else {
 		c.unanswered = true
 		for _, call := range parts.calls {
-			tools = append(tools, geminiFunctionCall(call, c.time))
+			tools = append(tools, geminiCall(call, c.time))
 		}
 	}
 	switch {
@@ -202,43 +194,6 @@ const geminiImport = "Imported session from "
 
 // geminiUpdate is the only place where a session names the harness's version.
 var geminiUpdate = regexp.MustCompile(`^Gemini CLI update available! (\d[\w.+-]*) →`)
-
-// A geminiParts is a message's content, sorted.
-type geminiParts struct {
-	texts, thoughts []string
-	calls, results  []gjson.Result
-	images          int
-}
-
-// geminiSplit takes a string, a part, or a list of them.
-func geminiSplit(content gjson.Result) (p geminiParts) {
-	take := func(v gjson.Result) {
-		if v.Type == gjson.String {
-			p.texts = append(p.texts, v.Str)
-			return
-		}
-		text := v.Get("text").String()
-		switch call, result := v.Get("functionCall"), v.Get("functionResponse"); {
-		case call.IsObject():
-			p.calls = append(p.calls, call)
-		case result.IsObject():
-			p.results = append(p.results, result)
-		case v.Get("inlineData").Exists() || v.Get("fileData").Exists():
-			p.images++
-		case text == "":
-		case v.Get("thought").Bool():
-			p.thoughts = append(p.thoughts, text)
-		default:
-			p.texts = append(p.texts, text)
-		}
-	}
-	if content.IsArray() {
-		content.ForEach(func(_, v gjson.Result) bool { take(v); return true })
-	} else if content.Exists() {
-		take(content)
-	}
-	return p
-}
 
 // geminiThoughts are the summaries of the model's thoughts.
 func geminiThoughts(list gjson.Result) string {

@@ -22,7 +22,7 @@ type geminiParser struct {
 	byID     map[string]*geminiMessage // by every id they were written under
 	live     []*geminiMessage          // those the model still sees
 
-	doc   strings.Builder // a document over several lines, as far as it was read
+	doc   document // a document over several lines, as far as it was read
 	inDoc bool
 
 	hash     string           // of the working folder
@@ -64,19 +64,15 @@ func (p *geminiParser) collect(line []byte) bool {
 		}
 		return false
 	case p.inDoc && len(line) == 1 && line[0] == '}':
-		p.doc.WriteByte('}')
+		p.doc.add(line)
 		p.endDocument()
 		return true
 	case p.inDoc:
-		if p.doc.Len()+len(line) < MaxLine { // as with a long line, the rest is passed over
-			p.doc.Write(line)
-			p.doc.WriteByte('\n')
-		}
+		p.doc.add(line)
 		return true
 	case line[0] == '{' && (len(line) == 1 || len(p.messages) == 0 && p.b.meta.NativeID == ""):
 		p.inDoc = true
-		p.doc.Write(line)
-		p.doc.WriteByte('\n')
+		p.doc.add(line)
 		return true
 	}
 	return false
@@ -85,14 +81,9 @@ func (p *geminiParser) collect(line []byte) bool {
 // endDocument reads the document that was collected. Of one that was cut or damaged
 // it takes the facts and the messages before the damage.
 func (p *geminiParser) endDocument() {
-	text := p.doc.String()
-	p.doc, p.inDoc = strings.Builder{}, false
-	if tooDeep(text) {
-		p.b.meta.BadLines++
-		return
-	}
-	r := gjson.Parse(text)
-	if !gjson.Valid(text) {
+	r, whole := p.doc.value()
+	p.doc, p.inDoc = document{}, false
+	if !whole {
 		p.b.meta.BadLines++
 	}
 	if geminiFacts(r) {

@@ -12,7 +12,7 @@ import (
 
 // geminiToolCall is the turn of a finished call, which stands with its result.
 func geminiToolCall(call gjson.Result, at time.Time) session.Turn {
-	t := geminiFunctionCall(call, at)
+	t := geminiCall(contentCall{id: call.Get("id").String(), tool: call.Get("name").String(), input: call.Get("args")}, at)
 	if done := isoTime(call.Get("timestamp").Str); !done.IsZero() {
 		t.Time = done
 	}
@@ -34,17 +34,16 @@ func geminiToolCall(call gjson.Result, at time.Time) session.Turn {
 	return t
 }
 
-// geminiFunctionCall is the turn of a call as the model made it.
-func geminiFunctionCall(call gjson.Result, at time.Time) session.Turn {
-	args := call.Get("args")
+// geminiCall is the turn of a call as the model made it.
+func geminiCall(call contentCall, at time.Time) session.Turn {
 	t := session.Turn{
 		Role:  session.Tool,
 		Time:  at,
-		Ref:   keep(call.Get("id").String()),
-		Tool:  keep(call.Get("name").String()),
-		Input: keep(geminiInput(call.Get("name").String(), args)),
+		Ref:   keep(call.id),
+		Tool:  keep(call.tool),
+		Input: keep(geminiInput(call.tool, call.input)),
 	}
-	t.Edits, t.Reads = geminiTouched(t.Tool, args)
+	t.Edits, t.Reads = geminiTouched(t.Tool, call.input)
 	return t
 }
 
@@ -52,9 +51,7 @@ func geminiFunctionCall(call gjson.Result, at time.Time) session.Turn {
 var geminiRuns = words("run_shell_command")
 
 func geminiInput(tool string, args gjson.Result) string {
-	if strings.Contains(args.Raw, "\n") { // printed with the document: the same in every shape
-		args = args.Get("@ugly")
-	}
+	args = compact(args)
 	command := args.Get("command")
 	if !geminiRuns[tool] || command.Type != gjson.String {
 		return RenderInput(args)
@@ -154,11 +151,7 @@ func geminiOutput(result gjson.Result) (text string, failed bool) {
 			}
 		}
 	}
-	if result.IsArray() {
-		result.ForEach(func(_, v gjson.Result) bool { take(v); return true })
-	} else if result.IsObject() {
-		take(result)
-	}
+	eachOf(result, take)
 	for i := range texts {
 		if inner, ok := strings.CutPrefix(texts[i], "<untrusted_context>\n"); ok {
 			texts[i] = strings.TrimSuffix(inner, "\n</untrusted_context>")
@@ -208,7 +201,7 @@ func (p *geminiParser) repeated(t session.Turn) bool {
 
 // answer gives a call its result, where that came in a message of its own. Where
 // calls have no ids, results come in their order.
-func (p *geminiParser) answer(r geminiResult) {
+func (p *geminiParser) answer(r contentResult) {
 	n, ok := p.calls[r.id]
 	if waiting := p.unnamed[r.tool]; !ok && len(waiting) > 0 {
 		n, ok = waiting[0], true

@@ -39,7 +39,7 @@ func (p *grokParser) item(r gjson.Result) {
 		p.userItem(r)
 	case "assistant":
 		p.b.model(keep(r.Get("model_id").Str))
-		p.thought(r.Get("reasoning_content").String())
+		p.thoughts.add(r.Get("reasoning_content").String())
 		texts, _ := textParts(r.Get("content"))
 		if text := strings.TrimSpace(joinLines(texts)); text != "" {
 			p.add(session.Turn{Role: session.Assistant, Text: keep(text)})
@@ -55,7 +55,7 @@ func (p *grokParser) item(r gjson.Result) {
 	case "reasoning":
 		for _, list := range []string{"summary", "content"} {
 			texts, _ := textParts(r.Get(list))
-			p.thought(joinLines(texts))
+			p.thoughts.add(joinLines(texts))
 		}
 	case "tool_result", "tool":
 		p.rowResult(r)
@@ -123,18 +123,9 @@ func (p *grokParser) dropUnmarked() {
 	}
 }
 
-func (p *grokParser) thought(text string) {
-	if text = strings.TrimSpace(text); text != "" {
-		p.thinking = append(p.thinking, keep(text))
-	}
-}
-
 // rowCall takes a call whose arguments stand as JSON in a string.
 func (p *grokParser) rowCall(id string, f gjson.Result) {
-	args := f.Get("arguments")
-	if args.Type == gjson.String && validJSON(args.Str) {
-		args = gjson.Parse(args.Str)
-	}
+	args := unquoted(f.Get("arguments"))
 	c := p.call(id, f.Get("name").String(), p.lastTime())
 	p.b.turns[c.turn].Input = keep(RenderInput(args))
 	c.arguments(args)

@@ -28,7 +28,7 @@ type grokParser struct {
 	log    grokLog
 	row    grokRows
 
-	thinking []string // thought since the last turn, for the next one
+	thoughts thoughts
 	calls    []*grokCall
 	byID     map[string]*grokCall
 }
@@ -126,9 +126,8 @@ func (p *grokParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 func (p *grokParser) add(t session.Turn) int {
 	if t.Role == session.User || t.Role == session.Summary {
 		p.leftover(t.Time)
-	} else if len(p.thinking) > 0 {
-		t.Thinking = strings.Join(p.thinking, "\n\n")
-		p.thinking = nil
+	} else {
+		p.thoughts.led(&t)
 	}
 	p.b.at(t.Time)
 	return p.b.add(t)
@@ -137,16 +136,9 @@ func (p *grokParser) add(t session.Turn) int {
 // leftover keeps thoughts that led to no word and no call: with what the model did
 // just before, or in a turn of their own.
 func (p *grokParser) leftover(t time.Time) {
-	if len(p.thinking) == 0 {
-		return
+	if p.thoughts.after(p.b.turns); len(p.thoughts) > 0 {
+		p.add(session.Turn{Role: session.Assistant, Time: t})
 	}
-	if last := len(p.b.turns) - 1; last >= 0 && (p.b.turns[last].Role == session.Assistant || p.b.turns[last].Role == session.Tool) {
-		prior := &p.b.turns[last]
-		prior.Thinking = strings.TrimPrefix(prior.Thinking+"\n\n"+strings.Join(p.thinking, "\n\n"), "\n\n")
-		p.thinking = nil
-		return
-	}
-	p.add(session.Turn{Role: session.Assistant, Time: t})
 }
 
 // facts takes what summary.json says; of a session without one, s is null.

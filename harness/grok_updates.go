@@ -175,9 +175,7 @@ func (p *grokParser) flush() {
 	text := strings.ToValidUTF8(s.text.String(), "\uFFFD")
 	switch s.kind {
 	case "agent_thought_chunk":
-		if text = strings.TrimSpace(text); text != "" {
-			p.thinking = append(p.thinking, text)
-		}
+		p.thoughts.add(text)
 	case "agent_message_chunk":
 		if text = strings.TrimSpace(text); text != "" {
 			p.add(session.Turn{Role: session.Assistant, Text: text, Time: s.time, Ref: s.ref})

@@ -1,8 +1,6 @@
 package harness
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -203,7 +201,7 @@ func (p *openCodeParser) tool(part gjson.Result) {
 		t.Time = p.cur.time
 	}
 	input, meta := state.Get("input"), state.Get("metadata")
-	t.Input = openCodeInput(input)
+	t.Input = keep(RenderInput(compact(input)))
 	status := state.Get("status").Str
 	switch status {
 	case "completed":
@@ -225,18 +223,6 @@ func (p *openCodeParser) tool(part gjson.Result) {
 		t.Reads = nil
 	}
 	p.add(t, keep(part.Get("id").Str))
-}
-
-// openCodeInput renders a call's arguments, without the white space of a document that
-// is printed for people.
-func openCodeInput(args gjson.Result) string {
-	if strings.Contains(args.Raw, "\n") {
-		var b bytes.Buffer
-		if json.Compact(&b, []byte(args.Raw)) == nil {
-			args = gjson.ParseBytes(b.Bytes())
-		}
-	}
-	return keep(RenderInput(args))
 }
 
 // touched lists the paths that a call wrote, and those it only read.
@@ -287,7 +273,7 @@ func (p *openCodeParser) oldTool(call gjson.Result) {
 	})
 	name, args := call.Get("toolName").Str, call.Get("args")
 	t := session.Turn{Role: session.Tool, Time: milliTime(about.Get("time.start")), Ref: keep(id), Tool: keep(name),
-		Input: openCodeInput(args), Output: keep(call.Get("result").String()), Failed: about.Get("error").Bool()}
+		Input: keep(RenderInput(compact(args))), Output: keep(call.Get("result").String()), Failed: about.Get("error").Bool()}
 	if t.Time.IsZero() {
 		t.Time = p.cur.time
 	}
