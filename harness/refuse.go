@@ -36,6 +36,9 @@ func refuse(raw []byte, h Head) error {
 
 // refusalOf tells what a file of records is, or "" where that is not known.
 func refusalOf(h Head) string {
+	if geminiCheckpoint(h.Doc) {
+		return "a checkpoint that Gemini CLI wrote before an edit; its session is in chats/"
+	}
 	if h.Doc.IsArray() {
 		if what := recordRefusal(h.Doc.Get("0")); what != "" {
 			return what
@@ -93,6 +96,20 @@ func createsTable(raw []byte, name string) bool {
 			return true
 		}
 	}
+}
+
+// geminiCheckpoint reports whether a document begins as those do that Gemini CLI's
+// /restore reads, each of which repeats the whole history: as it was shown, whose items
+// have a number, a type and a text, then as the model saw it, then the call to come.
+func geminiCheckpoint(doc gjson.Result) bool {
+	if !doc.IsObject() {
+		return false
+	}
+	if doc.Get("toolCall.name").Exists() && (doc.Get("history").IsArray() || doc.Get("clientHistory").IsArray()) {
+		return true
+	}
+	shown := doc.Get("history.0")
+	return shown.Get("id").Type == gjson.Number && geminiTypes[shown.Get("type").Str] && shown.Get("text").Exists() && !shown.Get("role").Exists()
 }
 
 // recordRefusal tells what a record is of that harnesses write beside their
