@@ -35,7 +35,8 @@ func CleanTag(s string) (string, error) {
 	return t, nil
 }
 
-// Tag adds and removes people's tags on a session and shows them to search.
+// Tag adds and removes people's tags on a session and shows them to search. A tag
+// that the session has by itself goes too, and stays away until it is added.
 func (x *Indexer) Tag(ctx context.Context, id string, add, remove []string) (*session.Card, error) {
 	pass := x.Scrubber.NewPass()
 	clean := func(words []string) ([]string, error) {
@@ -61,6 +62,13 @@ func (x *Indexer) Tag(ctx context.Context, id string, add, remove []string) (*se
 		tags = slices.DeleteFunc(tags, func(t string) bool { return slices.Contains(remove, t) })
 		slices.Sort(tags)
 		c.PeopleTags = tags
+		for _, t := range slices.Concat(c.Tags, c.AutoTags) { // the next import makes these again
+			if t = strings.ToLower(t); slices.Contains(remove, t) {
+				c.DroppedTags = append(c.DroppedTags, t)
+			}
+		}
+		c.DroppedTags = slices.DeleteFunc(session.Unique(c.DroppedTags), func(t string) bool { return slices.Contains(add, t) })
+		slices.Sort(c.DroppedTags)
 		return nil
 	})
 	if err != nil {

@@ -168,7 +168,7 @@ func TestImportKeepsWhatPeopleSaid(t *testing.T) {
 	ctx := context.Background()
 	saved := b.save(t, line1, card("s", "/a", 1))
 	_, _, err := b.EditCard(ctx, saved.Card.ID, func(c *session.Card) error {
-		c.PeopleTags, c.PeopleTitle = []string{"auth"}, "mine"
+		c.PeopleTags, c.DroppedTags, c.PeopleTitle = []string{"auth"}, []string{"go"}, "mine"
 		return nil
 	})
 	if err != nil {
@@ -179,8 +179,9 @@ func TestImportKeepsWhatPeopleSaid(t *testing.T) {
 	}
 	fresh := card("s", "/a", 2)
 	fresh.PeopleTags = []string{"api"}
+	fresh.AutoTags = []string{"go", "make"}
 	grown := b.save(t, line1+line2, fresh)
-	if diff := cmp.Diff([]string{"api", "auth"}, grown.Card.PeopleTags); diff != "" || grown.Card.PeopleTitle != "mine" {
+	if diff := cmp.Diff([]string{"api", "auth", "make"}, grown.Card.AllTags()); diff != "" || grown.Card.PeopleTitle != "mine" {
 		t.Errorf("people's words after an import: title %q, tags %s", grown.Card.PeopleTitle, diff)
 	}
 }

@@ -19,6 +19,7 @@ func merge(old, fresh *session.Card) *session.Card {
 		card.Label = old.Label
 	}
 	card.PeopleTags = union(old.PeopleTags, fresh.PeopleTags)
+	card.DroppedTags = union(old.DroppedTags, fresh.DroppedTags)
 	card.Readers = union(old.Readers, fresh.Readers)
 	card.Older = slices.Clone(old.Older)
 	if card.Parent == "" {

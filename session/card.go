@@ -3,6 +3,7 @@ package session
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,8 +14,8 @@ const CardSchema = 1
 
 // A Card is what the library knows about one session, stored as
 // <workspace>/cards/<id>.json. The transcript-derived part (Meta, Files, Reads,
-// AutoTags) is remade on every import; what people said (Tags, TitleByPeople,
-// Readers) is never touched by one.
+// AutoTags) is remade on every import; what people said (PeopleTitle, PeopleTags,
+// DroppedTags, Readers) is never touched by one.
 type Card struct {
 	Schema  int    `json:"schema"`
 	ID      string `json:"id"`      // see NewID
@@ -25,6 +26,7 @@ type Card struct {
 	PeopleTitle string   `json:"people_title,omitempty"` // title given with publish; beats Meta.Title
 	PeopleTags  []string `json:"people_tags,omitempty"`  // given with `sessdex tag` or publish_session, sorted
 	AutoTags    []string `json:"auto_tags,omitempty"`    // made from what the session shows, sorted
+	DroppedTags []string `json:"dropped_tags,omitempty"` // of Tags and AutoTags, taken off with `sessdex tag`, in lower case, sorted
 	Label       string   `json:"label,omitempty"`        // free words of the publisher
 	Readers     []string `json:"readers,omitempty"`      // who else may see it; empty: the owner only
 
@@ -65,9 +67,13 @@ func (c *Card) ShownTitle() string {
 	return c.ID
 }
 
-// AllTags lists the tags of every kind, people's first, without duplicates.
+// AllTags lists the tags of every kind, people's first, without duplicates and
+// without those that people took off.
 func (c *Card) AllTags() []string {
-	return Unique(c.PeopleTags, c.Tags, c.AutoTags)
+	made := slices.DeleteFunc(Unique(c.Tags, c.AutoTags), func(t string) bool {
+		return slices.Contains(c.DroppedTags, strings.ToLower(t))
+	})
+	return Unique(c.PeopleTags, made)
 }
 
 // Unique joins lists in order and drops what came before. It never returns nil.
