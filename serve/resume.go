@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"sessdex/indexer"
 	"sessdex/session"
@@ -28,7 +29,7 @@ type Resumption struct {
 	ID              string            `json:"id"`      // of the session that goes on: a sub-agent's is its parent
 	Harness         string            `json:"harness"` // in which
 	indexer.Command                   // Dir is "" where the session's folder is not there
-	Line            string            `json:"line"`                // the command for a shell
+	Line            string            `json:"line"`                // the command for a shell; "" where it cannot be given the folder that was asked for
 	Shell           Shell             `json:"shell"`               //
 	Restored        []string          `json:"restored"`            // files made, or with a dry run to be made; never nil
 	Ran             []indexer.Command `json:"ran"`                 // commands of the harness's for it; never nil
@@ -62,6 +63,12 @@ func (s *Service) Resume(ctx context.Context, req ResumeRequest) (*Resumption, e
 	again := []string{"sessdex", "resume", card.ID}
 	if req.In != "" {
 		again = append(again, "--in", req.In)
+		if n := cmp.Or(req.MaxTokens, DefaultHandover); n != DefaultHandover {
+			again = append(again, "--max-tokens", strconv.Itoa(n))
+		}
+	}
+	if req.Dir != "" {
+		again = append(again, "--dir", req.Dir)
 	}
 	out.Line = out.Shell.lineOr(out.Command, append(again, "--exec"))
 	return out, nil
@@ -145,8 +152,8 @@ func (s *Service) resumeLine(m *session.Meta, id string) string {
 	return cmp.Or(s.Shell, Bash).lineOr(cmd, []string{"sessdex", "resume", id, "--exec"})
 }
 
-// lineOr is the command's line, or that of another one, of plain words, where the
-// shell cannot be given the first.
+// lineOr is the command's line, or that of another one where the shell cannot be given
+// the first.
 func (sh Shell) lineOr(c indexer.Command, plain []string) string {
 	line, ok := sh.Line(c)
 	if !ok {

@@ -85,6 +85,9 @@ code 1; --dir names the folder that holds the work now.`,
 				if run {
 					return a.exec(r)
 				}
+				if r.Line == "" {
+					return usagef("%s has no way to write the folder %s: go on with --exec", r.Shell, line(req.Dir, 4096))
+				}
 				_, err = fmt.Fprintln(a.out, shown(r.Line))
 			}
 			if err != nil {
