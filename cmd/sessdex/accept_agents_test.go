@@ -30,13 +30,12 @@ func (d desk) says(args ...string) (string, error) {
 }
 
 // up finds the sessions of all five harnesses in another home, and ends when told.
-func TestAcceptUp(t *testing.T) {
-	t.Parallel()
+func acceptUp(t *testing.T, program string) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs signals")
 	}
 	v := newVillage(t)
-	d := acceptDesk(t, t.TempDir())
+	d := acceptDesk(t, program, t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), clientWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, d.program, "up", "--home", v.home, "--addr", "127.0.0.1:0")
@@ -72,10 +71,9 @@ var harnessWord = map[string]string{"claude-code": "quokka", "codex-cli": "egret
 
 // Each harness can take up the work of each, with the packed context as its
 // prompt; and what begins with such a prompt is linked to what it goes on with.
-func TestAcceptHandOver(t *testing.T) {
-	t.Parallel()
+func acceptHandOver(t *testing.T, program string) {
 	v := newVillage(t)
-	d := acceptDesk(t, v.home)
+	d := acceptDesk(t, program, v.home)
 	d.run([]int{0}, "import")
 	next := map[string]string{} // the sessions that go on, by the harness of the first
 	for i, from := range harnesses {
@@ -120,10 +118,9 @@ func TestAcceptHandOver(t *testing.T) {
 
 // A session whose own file is gone is restored where its harness looks, and
 // imports as what it was; a file that is there stays as it is.
-func TestAcceptRestore(t *testing.T) {
-	t.Parallel()
+func acceptRestore(t *testing.T, program string) {
 	v := newVillage(t)
-	d := acceptDesk(t, v.home)
+	d := acceptDesk(t, program, v.home)
 	d.run([]int{0}, "import")
 	was := map[string]gjson.Result{}
 	for _, h := range harnesses {
@@ -179,7 +176,7 @@ func TestAcceptRestore(t *testing.T) {
 		}
 	}
 	// In another library the restored files are the same sessions.
-	fresh := acceptDesk(t, v.home)
+	fresh := acceptDesk(t, program, v.home)
 	fresh.run([]int{0}, "import")
 	for _, h := range harnesses {
 		if h == "opencode" {
@@ -195,10 +192,9 @@ func TestAcceptRestore(t *testing.T) {
 }
 
 // The five agents' configurations come back byte for byte.
-func TestAcceptInstall(t *testing.T) {
-	t.Parallel()
+func acceptInstall(t *testing.T, program string) {
 	home := t.TempDir()
-	d := acceptDesk(t, home)
+	d := acceptDesk(t, program, home)
 	v := &village{t: t, home: home}
 	configs := map[string]string{
 		".claude.json":                   "{\n\t\"numStartups\": 7,\n\t\"projects\": {}\n}",

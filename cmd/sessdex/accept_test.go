@@ -14,13 +14,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The tests named TestAccept hold the program to what it is for, as its user sees
-// it: files in, --json out, with nothing of its inside known.
-
-// acceptDesk is the program on a data folder of its own and the given home.
-func acceptDesk(t *testing.T, home string, env ...string) desk {
+// TestAccept holds the program to what it is for, as its user sees it: files in,
+// --json out, with nothing of its inside known.
+func TestAccept(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs the program many times")
+		t.Skip("runs the program hundreds of times")
 	}
 	program, err := exec.LookPath("sessdex")
 	if raceDetector {
@@ -29,6 +27,30 @@ func acceptDesk(t *testing.T, home string, env ...string) desk {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, program string)
+	}{
+		{"EverySessionOnce", acceptEverySessionOnce},
+		{"PathsAndExports", acceptPathsAndExports},
+		{"CopiesAndRemovedRoots", acceptCopiesAndRemovedRoots},
+		{"AppendCostsOneSession", acceptAppendCostsOneSession},
+		{"Reasons", acceptReasons},
+		{"RootsAreFound", acceptRootsAreFound},
+		{"Up", acceptUp},
+		{"HandOver", acceptHandOver},
+		{"Restore", acceptRestore},
+		{"Install", acceptInstall},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, program)
+		})
+	}
+}
+
+// acceptDesk is the program on a data folder of its own and the given home.
+func acceptDesk(t *testing.T, program, home string, env ...string) desk {
 	return newDesk(t, program, append([]string{"HOME=" + home, "USERPROFILE=" + home}, env...)...)
 }
 
@@ -163,10 +185,9 @@ func (d desk) holds(all []told) {
 	}
 }
 
-func TestAcceptEverySessionOnce(t *testing.T) {
-	t.Parallel()
+func acceptEverySessionOnce(t *testing.T, program string) {
 	v := newVillage(t)
-	d := acceptDesk(t, v.home)
+	d := acceptDesk(t, program, v.home)
 	r := d.run([]int{0}, "import")
 	if got := sum(r, "new"); got != int64(len(v.told)) {
 		t.Errorf("%d new sessions, want %d", got, len(v.told))
@@ -192,10 +213,9 @@ func TestAcceptEverySessionOnce(t *testing.T) {
 }
 
 // Given as a path, in any order of names, and exported: still each session once.
-func TestAcceptPathsAndExports(t *testing.T) {
-	t.Parallel()
+func acceptPathsAndExports(t *testing.T, program string) {
 	v := newVillage(t)
-	d := acceptDesk(t, t.TempDir())
+	d := acceptDesk(t, program, t.TempDir())
 	d.importAll(v.home)
 	exported := openCodeTale{id: "ses_5e0500000001FFFFFFFFFFFFFF", title: "Herring", said: []string{"Pickle the herring.", "Pickled."}, from: 1}
 	box := filepath.Join(v.home, "box")
@@ -207,10 +227,9 @@ func TestAcceptPathsAndExports(t *testing.T) {
 }
 
 // What a session was copied to, or what is gone, changes nothing that is kept.
-func TestAcceptCopiesAndRemovedRoots(t *testing.T) {
-	t.Parallel()
+func acceptCopiesAndRemovedRoots(t *testing.T, program string) {
 	v := newVillage(t)
-	d := acceptDesk(t, v.home)
+	d := acceptDesk(t, program, v.home)
 	d.importAll()
 	for _, s := range v.told {
 		if s.path == "" || s.harness == "opencode" {
@@ -268,8 +287,7 @@ func (d desk) stored() map[string]string {
 }
 
 // One line more in one of a thousand sessions is one session's work.
-func TestAcceptAppendCostsOneSession(t *testing.T) {
-	t.Parallel()
+func acceptAppendCostsOneSession(t *testing.T, program string) {
 	home := t.TempDir()
 	var last string
 	for i := range 1000 {
@@ -285,7 +303,7 @@ func TestAcceptAppendCostsOneSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := acceptDesk(t, home)
+	d := acceptDesk(t, program, home)
 	if r := d.run([]int{0}, "import"); sum(r, "new") != 1000 {
 		t.Fatalf("%d of 1000 are new", sum(r, "new"))
 	}
@@ -323,10 +341,9 @@ func TestAcceptAppendCostsOneSession(t *testing.T) {
 
 // What cannot be read as a session is named with its reason, and exit code 1
 // tells of failures only.
-func TestAcceptReasons(t *testing.T) {
-	t.Parallel()
+func acceptReasons(t *testing.T, program string) {
 	v := &village{t: t, home: t.TempDir()}
-	d := acceptDesk(t, v.home)
+	d := acceptDesk(t, program, v.home)
 	good := &claudeLog{id: native("c1"), version: "2.1.300"}
 	good.user(1, "Please oil the quokka gate.", nil)
 	good.all = append(good.all, obj{"type": "from-the-future", "sessionId": good.id}, obj{"type": "from-the-future", "sessionId": good.id})
@@ -369,8 +386,7 @@ func TestAcceptReasons(t *testing.T) {
 }
 
 // Every root a harness can have, through links and variables, is looked into.
-func TestAcceptRootsAreFound(t *testing.T) {
-	t.Parallel()
+func acceptRootsAreFound(t *testing.T, program string) {
 	v := newVillage(t)
 	other := func(name string) string { return filepath.Join(v.home, "moved", name) }
 	for from, to := range map[string]string{".claude": "c", ".codex": "x", ".gemini": "g/.gemini", ".grok": "k", ".local/share/opencode": "d/opencode", ".config/claude": "c2"} {
@@ -379,7 +395,7 @@ func TestAcceptRootsAreFound(t *testing.T) {
 		}
 	}
 	empty := t.TempDir()
-	d := acceptDesk(t, empty, "CLAUDE_CONFIG_DIR="+other("c")+","+other("c2"), "CODEX_HOME="+other("x"), "GEMINI_CLI_HOME="+other("g"), "GROK_HOME="+other("k"), "XDG_DATA_HOME="+other("d"))
+	d := acceptDesk(t, program, empty, "CLAUDE_CONFIG_DIR="+other("c")+","+other("c2"), "CODEX_HOME="+other("x"), "GEMINI_CLI_HOME="+other("g"), "GROK_HOME="+other("k"), "XDG_DATA_HOME="+other("d"))
 	d.importAll()
 	d.has(v.told)
 
@@ -395,7 +411,7 @@ func TestAcceptRootsAreFound(t *testing.T) {
 			t.Skipf("links cannot be made here: %v", err)
 		}
 	}
-	d = acceptDesk(t, linked)
+	d = acceptDesk(t, program, linked)
 	d.importAll()
 	d.has(v.told)
 }
