@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,7 +22,7 @@ import (
 
 // patience is how long one command may take. An agent that cannot reach its
 // model tries for minutes.
-const patience = 60 * time.Second
+const patience = 4 * time.Minute
 
 // cleanupTime is kept free before go test's time is up.
 const cleanupTime = 15 * time.Second
@@ -31,23 +32,24 @@ const cleanupTime = 15 * time.Second
 type machine struct {
 	home    string
 	repo    string
-	path    string // PATH
-	sessdex string // the program under test
+	path    string   // PATH
+	env     []string // all variables that every program has
+	sessdex string   // the program under test
 }
 
 // newMachine makes a machine, or skips the test where the programs are missing.
 // The machine is gone after the test, with everything that runs on it.
 func newMachine(t *testing.T) *machine {
 	t.Helper()
-	agents, sessdex := os.Getenv("SESSDEX_AGENTS"), os.Getenv("SESSDEX_BIN")
-	if agents == "" || sessdex == "" {
+	folder, sessdex := os.Getenv("SESSDEX_AGENTS"), os.Getenv("SESSDEX_BIN")
+	if folder == "" || sessdex == "" {
 		t.Skip("real agents are driven by scripts/e2e/run only: SESSDEX_AGENTS and SESSDEX_BIN are not set")
 	}
-	bin := filepath.Join(agents, "node_modules", ".bin")
+	bin := filepath.Join(folder, "node_modules", ".bin")
 	dirs := []string{bin}
-	for _, program := range []string{"claude", "codex"} {
-		if _, err := os.Stat(filepath.Join(bin, program)); err != nil {
-			t.Skipf("%s is not installed in %s: run scripts/install-agents", program, agents)
+	for _, a := range agents {
+		if _, err := os.Stat(filepath.Join(bin, a.program)); err != nil {
+			t.Skipf("%s is not installed in %s: run scripts/install-agents", a.program, folder)
 		}
 	}
 	for _, program := range []string{"node", "git"} {
@@ -69,8 +71,14 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{
 		home:    home,
 		repo:    filepath.Join(home, "work", "marmot"),
-		path:    strings.Join(append(dirs, "/usr/local/bin", "/usr/bin", "/bin"), string(filepath.ListSeparator)),
+		path:    strings.Join(append(dirs, filepath.Join(home, "bin"), "/usr/local/bin", "/usr/bin", "/bin"), string(filepath.ListSeparator)),
 		sessdex: sessdex,
+	}
+	m.env = []string{"HOME=" + m.home, "PATH=" + m.path, "TMPDIR=" + m.tmp(), "TERM=dumb"}
+	for _, a := range agents {
+		if a.alone != nil {
+			m.env = append(m.env, a.alone(home)...)
+		}
 	}
 	t.Cleanup(func() { m.remove(t) })
 	for _, dir := range []string{m.repo, m.tmp()} {
@@ -78,6 +86,9 @@ func newMachine(t *testing.T) *machine {
 			t.Fatal(err)
 		}
 	}
+	m.writeFile(t, ".gemini/settings.json", geminiSettings)
+	m.writeFile(t, ".claude.json", fmt.Sprintf(claudeSettings, m.repo))
+	m.writeFile(t, openCodeModels, "{}")
 	m.run(t, nil, "git", "init", "--quiet", "--initial-branch=trunk")
 	m.run(t, nil, "git", "remote", "add", "origin", "git@git.example.com:burrow/marmot.git")
 	m.run(t, nil, "git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "--quiet", "--allow-empty", "-m", "Begin")
@@ -90,6 +101,21 @@ func (m *machine) tmp() string { return filepath.Join(m.home, "tmp") }
 // program that fails, or does not end, fails the test.
 func (m *machine) run(t *testing.T, env []string, argv ...string) string {
 	t.Helper()
+	return m.pipe(t, "", env, argv...)
+}
+
+// pipe is run of a program that reads something.
+func (m *machine) pipe(t *testing.T, stdin string, env []string, argv ...string) string {
+	t.Helper()
+	stdout, stderr, err := m.try(t, stdin, env, argv...)
+	if err != nil {
+		t.Fatalf("run %s: %v\nstdout: %s\nstderr: %s", strings.Join(argv, " "), err, tail(stdout), tail(stderr))
+	}
+	return stdout
+}
+
+// try is pipe of a program that may fail.
+func (m *machine) try(t *testing.T, stdin string, env []string, argv ...string) (stdout, stderr string, err error) {
 	limit := time.Now().Add(patience)
 	if end, ok := t.Deadline(); ok && end.Add(-cleanupTime).Before(limit) {
 		limit = end.Add(-cleanupTime) // go test's own end would leave everything behind
@@ -98,16 +124,19 @@ func (m *machine) run(t *testing.T, env []string, argv ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, m.find(argv[0]), argv[1:]...)
 	cmd.Dir = m.repo
-	cmd.Env = append([]string{"HOME=" + m.home, "PATH=" + m.path, "TMPDIR=" + m.tmp(), "TERM=dumb"}, env...)
+	cmd.Env = slices.Concat(m.env, env)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that its children die with it
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 2 * time.Second
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("run %s: %v\nstdout: %s\nstderr: %s", strings.Join(argv, " "), errors.Join(err, ctx.Err()), tail(stdout.String()), tail(stderr.String()))
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if stdin != "" {
+		cmd.Stdin = strings.NewReader(stdin)
 	}
-	return stdout.String()
+	if err = cmd.Run(); err != nil {
+		err = errors.Join(err, ctx.Err())
+	}
+	return out.String(), errOut.String(), err
 }
 
 // find looks a program up in the machine's PATH, which is not ours.
@@ -146,9 +175,14 @@ func (m *machine) ask(t *testing.T, args ...string) gjson.Result {
 // the conversation. Anything that does not go by the script fails the test.
 func (m *machine) talk(t *testing.T, a *agent, opts talkOptions) []*Request {
 	t.Helper()
+	defer a.turn()()
 	model := Start(opts.script)
 	defer model.Close()
-	m.run(t, a.env(model.URL), a.command(model.URL, opts)...)
+	if opts.argv == nil {
+		opts.argv = []string{a.program}
+	}
+	argv, stdin := a.headless(m, model.URL, opts)
+	m.pipe(t, stdin, a.env(model.URL), argv...)
 	for _, problem := range model.Problems() {
 		t.Errorf("%s: %v", a.name, problem)
 	}
@@ -160,10 +194,18 @@ func (m *machine) talk(t *testing.T, a *agent, opts talkOptions) []*Request {
 }
 
 type talkOptions struct {
-	prompt string
+	argv   []string // the command that a person would give; nil: a new session
+	prompt string   // what is then said, if argv does not say it
 	script Script
-	resume []string // the command that goes on with a session; nil: a new one
-	free   bool     // the agent may write files and run commands without asking
+	free   bool // the agent may write files and run commands without asking
+}
+
+// words are the prompt as arguments.
+func (o talkOptions) words() []string {
+	if o.prompt == "" {
+		return nil
+	}
+	return []string{o.prompt}
 }
 
 // remove ends what still runs on the machine, which should be nothing, and
@@ -177,7 +219,7 @@ func (m *machine) remove(t *testing.T) {
 		}
 	}
 	if keep := os.Getenv("SESSDEX_E2E_KEEP"); keep != "" {
-		for _, dir := range []string{".claude/projects", ".codex/sessions"} {
+		for _, dir := range []string{".claude/projects", ".codex/sessions", ".gemini", ".local/share/opencode"} {
 			if err := os.CopyFS(filepath.Join(keep, dir), os.DirFS(filepath.Join(m.home, dir))); err != nil {
 				t.Errorf("keep transcripts: %v", err)
 			}
@@ -193,26 +235,56 @@ func (m *machine) remove(t *testing.T) {
 	t.Errorf("remove home: %v", err)
 }
 
-// leftovers lists the processes whose home is the machine's, after giving them
-// time to end. It knows only Linux's /proc.
-func (m *machine) leftovers() []int {
-	var left []int
-	for range 50 {
-		left = nil
-		environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-		for _, file := range environs {
-			environ, err := os.ReadFile(file)
-			if err != nil || !bytes.Contains(append([]byte{0}, environ...), []byte("\x00HOME="+m.home+"\x00")) {
-				continue
-			}
-			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
-				left = append(left, pid)
-			}
+// writeFile writes a file below the home.
+func (m *machine) writeFile(t *testing.T, name, content string) {
+	t.Helper()
+	file := filepath.Join(m.home, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// removeFiles removes the files below the home that a pattern matches.
+func (m *machine) removeFiles(t *testing.T, pattern string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(m.home, pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files like %s: %v", pattern, err)
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
 		}
-		if left == nil {
+	}
+}
+
+// leftovers lists the processes whose home is the machine's, after giving them
+// time to end.
+func (m *machine) leftovers() (left []int) {
+	for range 200 {
+		if left = processes("HOME=" + m.home); left == nil {
 			return nil
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	return left
+}
+
+// processes lists those that were started with a variable of that value. It knows
+// only Linux's /proc.
+func processes(variable string) (pids []int) {
+	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range environs {
+		environ, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+variable+"\x00")) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
