@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -49,18 +51,10 @@ func geminiChatsDir(file string) string {
 // geminiSiblings lists the files of the session in file, in the order they were
 // begun. Their names share the beginning of the session's id, or all but ".jsonl".
 func geminiSiblings(file string) []string {
-	key := geminiNameKey(filepath.Base(file))
-	dir, err := os.Open(filepath.Dir(file))
-	if err != nil {
+	names := geminiListed(filepath.Dir(file))[geminiNameKey(filepath.Base(file))]
+	if len(names) < 2 || len(names) > geminiMaxParts {
 		return []string{file}
 	}
-	names, _ := dir.Readdirnames(-1) // what cannot be listed stands alone
-	dir.Close()
-	names = slices.DeleteFunc(names, func(n string) bool { return !geminiSessionName(n) || geminiNameKey(n) != key })
-	if len(names) < 2 {
-		return []string{file}
-	}
-	slices.Sort(names)
 	own := geminiFileID(file)
 	var parts []string
 	for _, n := range names {
@@ -69,7 +63,57 @@ func geminiSiblings(file string) []string {
 			parts = append(parts, part)
 		}
 	}
+	if len(parts) == 0 { // file is not there any more
+		return []string{file}
+	}
 	return parts
+}
+
+// geminiMaxParts is how many files may make one session: the head of each is read for
+// each of the others. Going on with a session begins one more, now and then.
+const geminiMaxParts = 128
+
+// geminiListed lists the sessions' files of a folder, sorted, by what their names have in
+// common. The folder that was listed last is remembered: it is asked about for each of
+// its files. One that changed a moment ago is not, since what changes it next may
+// leave the same time.
+func geminiListed(dir string) map[string][]string {
+	geminiLast.Lock()
+	defer geminiLast.Unlock()
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return nil
+	}
+	if geminiLast.dir == dir && geminiLast.stamp == stamp(info) {
+		return geminiLast.byKey
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	names, _ := f.Readdirnames(-1) // what cannot be listed stands alone
+	f.Close()
+	slices.Sort(names)
+	byKey := map[string][]string{}
+	for _, n := range names {
+		if geminiSessionName(n) {
+			byKey[geminiNameKey(n)] = append(byKey[geminiNameKey(n)], n)
+		}
+	}
+	geminiLast.dir = ""
+	if time.Since(info.ModTime()) > geminiSettled {
+		geminiLast.dir, geminiLast.stamp, geminiLast.byKey = dir, stamp(info), byKey
+	}
+	return byKey
+}
+
+// geminiSettled is more than the steps in which any file system counts time.
+const geminiSettled = 3 * time.Second
+
+var geminiLast struct {
+	sync.Mutex
+	dir, stamp string
+	byKey      map[string][]string // never changed
 }
 
 // geminiNameKey is what the names of one session's files have in common.
