@@ -52,3 +52,29 @@ func openCodeIsID(column string) string {
 func openCodeBounded(column string, most int) string {
 	return fmt.Sprintf("CASE WHEN octet_length(%s) <= %d THEN %[1]s END", column, most)
 }
+
+// openCodeMaxValues is how many values a record may have; each takes some hundred bytes
+// of memory. Real records have some thousands.
+const openCodeMaxValues = 1 << 20
+
+// errCrowded means that a record has more than openCodeMaxValues.
+var errCrowded = errors.New("more values than any real record")
+
+// openCodeCrowded counts the commas outside of strings, and what opens.
+func openCodeCrowded(raw []byte) bool {
+	if len(raw) < openCodeMaxValues {
+		return false
+	}
+	values, inString := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case !inString && (c == ',' || c == '{' || c == '['):
+			values++
+		}
+	}
+	return values > openCodeMaxValues
+}

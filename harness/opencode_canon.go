@@ -235,6 +235,9 @@ func openCodeHead(raw []byte, id string) ([]byte, error) {
 var errNoObject = errors.New("not a JSON object")
 
 func openCodeDecode(raw []byte, v *map[string]any) error {
+	if openCodeCrowded(raw) {
+		return errCrowded
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber() // as written: large numbers keep their digits
 	if err := d.Decode(v); err != nil {

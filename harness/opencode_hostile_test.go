@@ -104,3 +104,16 @@ func TestOpenCodeLinkedDatabase(t *testing.T) {
 		}
 	}
 }
+
+// A record of millions of tiny values would take a hundred times its size.
+func TestOpenCodeCrowdedRecord(t *testing.T) {
+	record := func(n int) []byte {
+		return []byte(`{"text":"` + strings.Repeat(",", openCodeMaxValues) + `\"","a":[` + strings.Repeat("0,", n) + `0]}`)
+	}
+	if _, err := openCodeCanonical(record(openCodeMaxValues), nil); !errors.Is(err, errCrowded) {
+		t.Errorf("crowded: %v", err)
+	}
+	if _, err := openCodeCanonical(record(1000), nil); err != nil {
+		t.Errorf("a long text: %v", err)
+	}
+}
