@@ -87,6 +87,9 @@ func (x *Indexer) read(ctx context.Context, src harness.Source, seen func(int)) 
 	r.meta, r.turns = parser.Finish()
 	r.meta.BadLines += long + tail.lost
 	if r.meta.Turns.Total() == 0 {
+		if long > 0 { // it may have been in there
+			return r, fmt.Errorf("%w that could be read: %w", ErrNoSession, harness.ErrLongLine)
+		}
 		return r, ErrNoSession
 	}
 	if err := r.draft.Finish(); err != nil {
