@@ -87,7 +87,7 @@ func (p *ampParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 
 // workspace takes a folder that the thread was begun in.
 func (p *ampParser) workspace(tree gjson.Result) {
-	p.dir(keep(localPath(tree.Get("uri").String())))
+	p.dir(localPath(tree.Get("uri").String()))
 	repo := tree.Get("repository")
 	if p.meta.Repo == "" {
 		p.meta.Repo = keep(RepoName(repo.Get("url").String()))
@@ -95,7 +95,7 @@ func (p *ampParser) workspace(tree gjson.Result) {
 	if p.meta.Commit == "" {
 		p.meta.Commit = keep(repo.Get("sha").String())
 	}
-	p.branch(keep(strings.TrimPrefix(repo.Get("ref").String(), "refs/heads/")))
+	p.branch(strings.TrimPrefix(repo.Get("ref").String(), "refs/heads/"))
 }
 
 func (p *ampParser) thread(m gjson.Result) {
@@ -105,7 +105,7 @@ func (p *ampParser) thread(m gjson.Result) {
 	c := readContent(m.Get("content"))
 	switch m.Get("role").Str {
 	case "assistant":
-		p.model(keep(m.Get("usage.model").String()))
+		p.model(m.Get("usage.model").String())
 		p.message(session.Assistant, c, at, id, nil)
 	case "user":
 		p.message(session.User, withoutWrappers(c), at, id, func(text string) { p.person(text, at, id) })

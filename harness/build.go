@@ -65,22 +65,24 @@ func (b *builder) dir(d string) {
 		return
 	}
 	if b.meta.Dir == "" {
-		b.meta.Dir = d
+		b.meta.Dir = keep(d)
 	}
-	b.meta.Dirs = appendNew(b.meta.Dirs, d)
+	b.meta.Dirs = appendKept(b.meta.Dirs, d)
 }
 
 func (b *builder) branch(name string) {
 	if name == "" || name == "HEAD" { // HEAD: detached, no branch
 		return
 	}
-	b.meta.Branch = name
-	b.meta.Branches = appendNew(b.meta.Branches, name)
+	if name != b.meta.Branch {
+		b.meta.Branch = keep(name)
+	}
+	b.meta.Branches = appendKept(b.meta.Branches, name)
 }
 
 func (b *builder) model(name string) {
 	if name != "" && name != "<synthetic>" {
-		b.meta.Models = appendNew(b.meta.Models, name)
+		b.meta.Models = appendKept(b.meta.Models, name)
 	}
 }
 
@@ -93,7 +95,7 @@ func (b *builder) unknown(kind string) {
 	if _, known := b.meta.Unknown[kind]; !known && (len(kind) > 80 || len(b.meta.Unknown) >= 100) {
 		kind = "other"
 	}
-	b.meta.Unknown[kind]++
+	b.meta.Unknown[keep(kind)]++
 }
 
 // finish numbers the turns, counts them, and settles what follows from them:
@@ -196,6 +198,14 @@ func appendNew(list []string, s string) []string {
 		return list
 	}
 	return append(list, s)
+}
+
+// appendKept is appendNew for what may stand in a line: see keep.
+func appendKept(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return appendNew(list, keep(s))
 }
 
 // RepoName turns a git remote or a repository URL into "host/owner/name", without

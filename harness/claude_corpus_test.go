@@ -92,30 +92,3 @@ var (
 	userRole = regexp.MustCompile(`"role": ?"user"`)
 	toolUse  = regexp.MustCompile(`"type": ?"tool_use", ?"id": ?"([^"]+)"`)
 )
-
-func BenchmarkClaude(b *testing.B) {
-	files := claudeCorpus(b)
-	var data [][]byte
-	size := 0
-	for _, f := range files {
-		d, err := os.ReadFile(f)
-		if err != nil {
-			b.Fatal(err)
-		}
-		data, size = append(data, d), size+len(d)
-	}
-	b.SetBytes(int64(size))
-	b.ReportAllocs()
-	for b.Loop() {
-		for i, d := range data {
-			p := ClaudeCode.New(Source{Path: files[i]})
-			for line, err := range Lines(bytes.NewReader(d)) {
-				if err != nil {
-					b.Fatal(err)
-				}
-				p.Line(line)
-			}
-			p.Finish()
-		}
-	}
-}

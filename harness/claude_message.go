@@ -33,7 +33,7 @@ func (p *claudeParser) user(r *claudeRecord) {
 			p.result(r, block)
 		case "image", "document", "tool_reference", "search_result", "container_upload":
 		default:
-			p.unknown("user/" + keep(kind))
+			p.unknown("user/" + kind)
 		}
 		return true
 	})
@@ -128,7 +128,7 @@ func (p *claudeParser) assistant(r *claudeRecord) {
 		return true
 	})
 	if model != "" && (len(p.meta.Models) == 0 || p.meta.Models[len(p.meta.Models)-1] != model) {
-		p.model(keep(model))
+		p.model(model)
 	}
 	if r.sidechain && r.attributed != "" {
 		p.agentKind = keep(r.attributed)
@@ -158,7 +158,7 @@ func (p *claudeParser) assistant(r *claudeRecord) {
 			if strings.HasSuffix(kind, "tool_result") {
 				p.result(r, block)
 			} else {
-				p.unknown("assistant/" + keep(kind))
+				p.unknown("assistant/" + kind)
 			}
 		}
 		return true

@@ -90,7 +90,7 @@ func (r *claudeRecord) read(v gjson.Result, p *claudeParser) {
 			}
 		case "gitBranch":
 			if v.Str != p.meta.Branch && v.Str != "" {
-				p.branch(keep(v.Str))
+				p.branch(v.Str)
 			}
 		case "version":
 			if v.Str != p.meta.Version && v.Str != "" { // appended to: the last is the newest
@@ -175,7 +175,7 @@ func (p *claudeParser) metaRecord(r *claudeRecord) {
 		}
 	default:
 		if claudeMetaTypes[r.kind] == "" && !claudeQuiet[r.kind] {
-			p.unknown(keep(r.kind))
+			p.unknown(r.kind)
 		}
 	}
 	if len(p.sessions) == 0 && r.session != "" && p.meta.NativeID == "" {
@@ -198,7 +198,7 @@ func (p *claudeParser) system(r *claudeRecord) {
 	case r.subtype == "local_command" && r.content.Type == gjson.String && !r.sidechain:
 		p.said(r, claudeSpoken(r.content.Str))
 	case r.subtype != "" && !claudeSystem[r.subtype]:
-		p.unknown("system/" + keep(r.subtype))
+		p.unknown("system/" + r.subtype)
 	}
 }
 
@@ -218,7 +218,7 @@ func (p *claudeParser) attached(r *claudeRecord) {
 	kind := r.attachment.Get("type").String()
 	if kind != "queued_command" {
 		if !claudeAttachments[kind] {
-			p.unknown("attachment/" + keep(kind))
+			p.unknown("attachment/" + kind)
 		}
 		return
 	}

@@ -15,8 +15,6 @@ import (
 	"sessdex/session"
 )
 
-func TestClaudeGolden(t *testing.T) { golden(t, ClaudeCode, "claude") }
-
 func TestClaudeRoots(t *testing.T) {
 	home := filepath.FromSlash("/home/ann")
 	for _, c := range []struct {
@@ -242,46 +240,6 @@ func TestClaudeBadLine(t *testing.T) {
 			t.Errorf("bad lines %d, want %d", after.BadLines, before.BadLines+1)
 		}
 	}
-}
-
-func FuzzClaude(f *testing.F) {
-	for _, lines := range claudeLines(f) {
-		f.Add(bytes.Join(lines, []byte("\n")))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p := ClaudeCode.New(Source{Path: "x.jsonl"})
-		for line, err := range Lines(bytes.NewReader(data)) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.Line(line)
-		}
-		meta, turns := p.Finish()
-		var counts, inherited session.Counts
-		n := 0
-		for turn := range turns {
-			n++
-			counts.Add(turn.Role)
-			if n <= meta.Inherited.Total() {
-				inherited.Add(turn.Role)
-			}
-			if turn.N != n {
-				t.Fatalf("turn %d is numbered %d", n, turn.N)
-			}
-			if turn.Text == "" && turn.Thinking == "" && turn.Role != session.Tool {
-				t.Fatalf("turn %d is empty: %+v", n, turn)
-			}
-		}
-		if counts != meta.Turns || inherited != meta.Inherited {
-			t.Fatalf("counted %+v and %+v, said %+v and %+v", counts, inherited, meta.Turns, meta.Inherited)
-		}
-		if meta.ForkedFrom == "" && meta.Inherited.Total() > 0 || meta.Subagent && meta.ForkedFrom != "" {
-			t.Fatalf("%d turns of %q, sub-agent %v", meta.Inherited.Total(), meta.ForkedFrom, meta.Subagent)
-		}
-		if len(meta.Title) > 0 && strings.ContainsAny(meta.Title, "\n\x00") {
-			t.Fatalf("title %q", meta.Title)
-		}
-	})
 }
 
 // What a parser keeps is what was said, not the lines it stood in: images, original

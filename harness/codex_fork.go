@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"strings"
 	"time"
 
 	"sessdex/session"
@@ -77,10 +76,10 @@ func (f *codexFork) turn(id string, announced bool, turns []session.Turn) {
 func (p *codexParser) sessionMeta(rec codexRecord) {
 	r := rec.payload
 	m := &p.b.meta
-	id := r.Get("id").String()
+	id := keep(r.Get("id").String())
 	switch {
 	case p.own == "" && id != "":
-		p.own = strings.Clone(id)
+		p.own = id
 		p.fork.born = uuidTime(id)
 		p.fork.start = r.Get("subagent_history_start_ordinal").Int()
 		p.b.at(isoTime(r.Get("timestamp").Str))
@@ -88,13 +87,13 @@ func (p *codexParser) sessionMeta(rec codexRecord) {
 	case id != p.own:
 		p.kin[id] = true
 		if m.ForkedFrom == "" {
-			m.ForkedFrom = strings.Clone(id)
+			m.ForkedFrom = id
 		}
 		p.fork.ancestor()
 		return
 	}
 	if v := r.Get("cli_version").String(); v != "" {
-		m.Version = strings.Clone(v)
+		m.Version = keep(v)
 	}
 	p.setDir(r.Get("cwd").Str)
 	p.git(r.Get("git"))
@@ -108,7 +107,7 @@ func (p *codexParser) lineage(rec codexRecord) {
 	first := func(paths ...string) string {
 		for _, path := range paths {
 			if s := r.Get(path).String(); s != "" {
-				return strings.Clone(s)
+				return keep(s)
 			}
 		}
 		return ""
@@ -124,7 +123,7 @@ func (p *codexParser) lineage(rec codexRecord) {
 	m.Agent = first("agent_nickname", "source.subagent.thread_spawn.agent_nickname", "agent_role", "agent_type",
 		"source.subagent.thread_spawn.agent_role", "source.subagent.thread_spawn.agent_type", "source.subagent.other")
 	if m.Agent == "" && !sub.IsObject() {
-		m.Agent = strings.Clone(sub.String())
+		m.Agent = keep(sub.String())
 	}
 	p.rendered = r.Get("source.subagent.other").String() == "guardian"
 }

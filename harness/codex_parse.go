@@ -174,7 +174,7 @@ func (p *codexParser) bare(r gjson.Result, rec codexRecord) {
 // header takes the facts of an early rollout's header.
 func (p *codexParser) header(r gjson.Result) {
 	if p.own == "" {
-		p.own = r.Get("id").String()
+		p.own = keep(r.Get("id").String())
 	}
 	p.git(r.Get("git"))
 }
@@ -182,17 +182,17 @@ func (p *codexParser) header(r gjson.Result) {
 func (p *codexParser) git(g gjson.Result) {
 	p.b.branch(g.Get("branch").String())
 	m := &p.b.meta
-	if c := g.Get("commit_hash").String(); m.Commit == "" {
-		m.Commit = c
+	if m.Commit == "" {
+		m.Commit = keep(g.Get("commit_hash").String())
 	}
 	if url := g.Get("repository_url").String(); url != "" {
-		m.Repo = RepoName(url)
+		m.Repo = keep(RepoName(url))
 	}
 }
 
 func (p *codexParser) setDir(d string) {
 	if d = localPath(d); d != "" {
-		p.cwd = strings.Clone(d)
+		p.cwd = keep(d)
 		p.b.dir(p.cwd)
 	}
 }

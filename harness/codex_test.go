@@ -15,8 +15,6 @@ import (
 	"sessdex/session"
 )
 
-func TestCodexGolden(t *testing.T) { golden(t, CodexCLI, "codex") }
-
 func TestCodexRoots(t *testing.T) {
 	env := Env{Home: "/home/ann"}
 	want := []string{filepath.FromSlash("/home/ann/.codex/sessions"), filepath.FromSlash("/home/ann/.codex/archived_sessions")}

@@ -90,18 +90,18 @@ func (p *copilotParser) event(r gjson.Result) {
 	case "session.start":
 		p.meta.NativeID = keep(data.Get("sessionId").String())
 		p.meta.Version = keep(data.Get("copilotVersion").String())
-		p.model(keep(data.Get("selectedModel").String()))
+		p.model(data.Get("selectedModel").String())
 		p.context(data.Get("context"))
 	case "session.resume":
 		p.context(data.Get("context"))
 	case "session.context_changed":
 		p.context(data)
 	case "session.model_change":
-		p.model(keep(data.Get("newModel").String()))
+		p.model(data.Get("newModel").String())
 	case "session.title_changed":
 		p.given = keep(data.Get("title").String())
 	case "session.shutdown":
-		p.model(keep(data.Get("currentModel").String()))
+		p.model(data.Get("currentModel").String())
 	case "session.compaction_complete":
 		p.say(session.Summary, data.Get("summaryContent").String(), "", at, id)
 	case "session.snapshot_rewind":
@@ -119,19 +119,19 @@ func (p *copilotParser) event(r gjson.Result) {
 			p.turns[i].Tool = keep(data.Get("toolName").String())
 		}
 	case "tool.execution_complete":
-		p.model(keep(data.Get("model").String()))
+		p.model(data.Get("model").String())
 		out := outputText(first(data, "result", "error"))
 		p.answer(data.Get("toolCallId").String(), "", out, data.Get("success").Type == gjson.False, at, id)
 	default:
 		if !copilotQuiet[kind] {
-			p.unknown(keep(kind))
+			p.unknown(kind)
 		}
 	}
 }
 
 func (p *copilotParser) context(c gjson.Result) {
-	p.dir(keep(c.Get("cwd").String()))
-	p.branch(keep(c.Get("branch").String()))
+	p.dir(c.Get("cwd").String())
+	p.branch(c.Get("branch").String())
 	if p.meta.Commit == "" {
 		p.meta.Commit = keep(c.Get("headCommit").String())
 	}
@@ -162,7 +162,7 @@ func (p *copilotParser) said(data gjson.Result, at time.Time, id string) {
 }
 
 func (p *copilotParser) answered(data gjson.Result, at time.Time, id string) {
-	p.model(keep(data.Get("model").String()))
+	p.model(data.Get("model").String())
 	thinking := data.Get("reasoningText").String()
 	if p.thought[strings.TrimSpace(thinking)] {
 		thinking = ""
@@ -219,7 +219,7 @@ func (p *copilotParser) legacy() {
 	}
 	p.meta.NativeID = keep(doc.Get("sessionId").String())
 	p.at(anyTime(doc.Get("startTime")))
-	p.model(keep(doc.Get("selectedModel").String()))
+	p.model(doc.Get("selectedModel").String())
 	eachMember(doc.Get("chatMessages"), func(m gjson.Result) {
 		p.row(m, time.Time{}, "", func(text string) {
 			// The harness puts the time and reminders before and behind the words.

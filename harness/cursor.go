@@ -122,7 +122,7 @@ func (p *cursorParser) record(r gjson.Result) {
 		p.message(session.Assistant, c, at, "", nil)
 	default:
 		if kind := r.Get("type").Str; kind != "turn_ended" {
-			p.unknown(keep(kind))
+			p.unknown(kind)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func (p *cursorParser) folder(input gjson.Result) {
 			}
 			p.seen[keep(at)] = struct{}{}
 			if cursorSlug(at) == p.slug {
-				p.dir(keep(at))
+				p.dir(at)
 				return
 			}
 			up := path.Dir(at)

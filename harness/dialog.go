@@ -148,6 +148,6 @@ func (d *dialog) message(role session.Role, c content, at time.Time, ref string,
 		}
 	}
 	for _, kind := range c.unknown {
-		d.unknown(string(role) + "/" + keep(kind))
+		d.unknown(string(role) + "/" + kind)
 	}
 }

@@ -100,14 +100,14 @@ func (p *droidParser) record(r gjson.Result) {
 		}
 	case "todo_state", "agent_turn_outcome", "session_end":
 	default:
-		p.unknown(keep(kind))
+		p.unknown(kind)
 	}
 }
 
 func (p *droidParser) start(r gjson.Result) {
 	m := &p.meta
 	m.NativeID = keep(droidID(r))
-	p.dir(keep(r.Get("cwd").String()))
+	p.dir(r.Get("cwd").String())
 	p.given, p.title = keep(r.Get("sessionTitle").String()), keep(r.Get("title").String())
 	if from := r.Get("callingSessionId").String(); from != "" {
 		m.Parent, m.Subagent = keep(from), true
@@ -119,7 +119,7 @@ func (p *droidParser) droidMessage(r gjson.Result, at time.Time) {
 	if m.Get("visibility").Str == "llm_only" || r.Get("visibility").Str == "llm_only" {
 		return // context that the harness adds
 	}
-	p.model(keep(first(m, "model", "modelId").String()))
+	p.model(first(m, "model", "modelId").String())
 	c := readContent(m.Get("content"))
 	switch m.Get("role").Str {
 	case "assistant":

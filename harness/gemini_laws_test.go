@@ -1,16 +1,12 @@
 package harness
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
 	"sessdex/session"
@@ -179,63 +175,6 @@ func TestGeminiHistoryLaw(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("kept %d of %d messages: %s\n%s", kept, len(talk), diff, log)
-		}
-	})
-}
-
-// FuzzGemini holds the parser to what it promises of any bytes: no panic, counts
-// that agree with the turns, numbers without gaps, text that is valid, and nothing
-// in a person's name that the harness is known to inject.
-func FuzzGemini(f *testing.F) {
-	names, _ := filepath.Glob("testdata/gemini/*.txtar")
-	for _, name := range names {
-		ar, err := txtar.ParseFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, file := range ar.Files {
-			if file.Name != "want" {
-				f.Add(file.Data)
-			}
-		}
-	}
-	f.Add([]byte("{\n{}\n}\n"))
-	f.Add([]byte(`{"$set":{"messages":[{"id":"a"},{"id":"a"},7,{"id":"b","type":"user","content":{"text":"x"}}]}}` + "\n" + `{"$rewindTo":"b"}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		GeminiCLI.Detect(newHead(data))
-		p := GeminiCLI.New(Source{Path: "/x/chats/p/a.jsonl"})
-		for line := range bytes.Lines(data) {
-			p.Line(line)
-		}
-		meta, turns := p.Finish()
-		var counts session.Counts
-		n := 0
-		for turn := range turns {
-			n++
-			counts.Add(turn.Role)
-			if turn.N != n {
-				t.Fatalf("turn %d is numbered %d", n, turn.N)
-			}
-			texts := append([]string{turn.Text, turn.Thinking, turn.Tool, turn.Input, turn.Output, turn.Ref}, turn.Edits...)
-			for _, s := range append(texts, turn.Reads...) {
-				if !utf8.ValidString(s) {
-					t.Fatalf("turn %d holds invalid UTF-8: %q", n, s)
-				}
-			}
-			if turn.Role == session.User && (turn.Text == "" || strings.HasPrefix(turn.Text, "System: Please continue.")) {
-				t.Fatalf("turn %d is no person's: %q", n, turn.Text)
-			}
-		}
-		if counts != meta.Turns {
-			t.Fatalf("counted %+v, meta says %+v", counts, meta.Turns)
-		}
-		if own := meta.Turns.Less(meta.Inherited); min(own.User, own.Assistant, own.Tool, own.Summary) < 0 {
-			t.Fatalf("inherited %+v of %+v", meta.Inherited, meta.Turns)
-		}
-		for _, s := range []string{meta.NativeID, meta.Title, meta.Dir, meta.ForkedFrom} {
-			if !utf8.ValidString(s) || strings.ContainsRune(meta.Title, '\n') {
-				t.Fatalf("%q in %+v", s, meta)
-			}
 		}
 	})
 }

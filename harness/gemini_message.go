@@ -41,7 +41,7 @@ func (p *geminiParser) read(r gjson.Result, id string) geminiContent {
 	case kind == "info" || kind == "warning" || kind == "error":
 		p.notice(r.Get("content"))
 	default:
-		p.b.unknown("message/" + keep(kind))
+		p.b.unknown("message/" + kind)
 	}
 	return c
 }

@@ -15,8 +15,6 @@ import (
 	"sessdex/session"
 )
 
-func TestGeminiGolden(t *testing.T) { golden(t, GeminiCLI, "gemini") }
-
 func TestGeminiRoots(t *testing.T) {
 	vars := map[string]string{}
 	env := Env{Home: "/home/ann", Getenv: func(name string) string { return vars[name] }}

@@ -22,6 +22,45 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
+// An example is where the goldens of a harness are. Of trees, an archive is a folder.
+type example struct {
+	harness *Harness
+	dir     string
+	trees   bool
+}
+
+var examples = []example{
+	{ClaudeCode, "claude", false},
+	{CodexCLI, "codex", false},
+	{GeminiCLI, "gemini", false},
+	{GrokBuild, "grok", true},
+	{OpenCode, "opencode", false},
+	{CopilotCLI, "copilot", true},
+	{QwenCode, "qwen", false},
+	{Pi, "pi", false},
+	{Droid, "droid", false},
+	{Amp, "amp", false},
+	{CursorAgent, "cursor", false},
+	{Unknown, "unknown", false},
+}
+
+func TestGoldens(t *testing.T) {
+	for _, h := range All {
+		if !slices.ContainsFunc(examples, func(e example) bool { return e.harness == h }) {
+			t.Errorf("%s has no goldens", h.Name)
+		}
+	}
+	for _, e := range examples {
+		t.Run(e.harness.Name, func(t *testing.T) {
+			if e.trees {
+				goldenTrees(t, e.harness, e.dir)
+			} else {
+				golden(t, e.harness, e.dir)
+			}
+		})
+	}
+}
+
 // golden parses the transcripts of every testdata/<dir>/*.txtar and compares what
 // comes out with the archive's "want". The first lines of an archive say what it
 // guards; a line "transform: bom crlf unterminated" changes the bytes that are parsed.
@@ -282,4 +321,25 @@ func touched(turns []session.Turn, of func(session.Turn) []string) []string {
 		all = append(all, of(t)...)
 	}
 	return session.Unique(all)
+}
+
+// goldenFiles are the transcripts in a harness's goldens.
+func goldenFiles(t testing.TB, dir string) map[string][]byte {
+	archives, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no goldens in testdata/%s: %v", dir, err)
+	}
+	files := map[string][]byte{}
+	for _, name := range archives {
+		ar, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range ar.Files {
+			if f.Name != "want" {
+				files[filepath.Base(name)+":"+f.Name] = f.Data
+			}
+		}
+	}
+	return files
 }

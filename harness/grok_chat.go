@@ -38,7 +38,7 @@ func (p *grokParser) item(r gjson.Result) {
 	case "user":
 		p.userItem(r)
 	case "assistant":
-		p.b.model(keep(r.Get("model_id").Str))
+		p.b.model(r.Get("model_id").Str)
 		p.thoughts.add(r.Get("reasoning_content").String())
 		texts, _ := textParts(r.Get("content"))
 		if text := strings.TrimSpace(joinLines(texts)); text != "" {

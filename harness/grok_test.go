@@ -1,21 +1,16 @@
 package harness
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"sessdex/session"
 )
-
-func TestGrokGoldens(t *testing.T) { goldenTrees(t, GrokBuild, "grok") }
 
 const grokLine = `{"timestamp":1790000001,"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"hi"},"_meta":{"promptIndex":0}}}}` + "\n"
 
@@ -153,57 +148,6 @@ func TestGrokCommands(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-}
-
-// FuzzGrok holds the parser to what it promises of any bytes, in a document of
-// several files and in one alone.
-func FuzzGrok(f *testing.F) {
-	names, _ := filepath.Glob("testdata/grok/*.txtar")
-	for _, name := range names {
-		ar, err := txtar.ParseFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, file := range ar.Files {
-			if file.Name != "want" {
-				f.Add(file.Data)
-				f.Add(append(partHead{Harness: grokName, Name: filepath.Base(file.Name)}.line(), file.Data...))
-			}
-		}
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p := newGrokParser(Source{Path: "/x/sessions/%2Fd/id/updates.jsonl"})
-		for line := range bytes.Lines(data) {
-			p.Line(line)
-		}
-		meta, turns := p.Finish()
-		var counts session.Counts
-		n := 0
-		for turn := range turns {
-			n++
-			counts.Add(turn.Role)
-			if turn.N != n {
-				t.Fatalf("turn %d is numbered %d", n, turn.N)
-			}
-			for _, s := range []string{turn.Text, turn.Thinking, turn.Tool, turn.Input, turn.Output, turn.Ref} {
-				if !utf8.ValidString(s) {
-					t.Fatalf("turn %d holds invalid UTF-8: %q", n, s)
-				}
-			}
-			if turn.Role == session.User && strings.TrimSpace(turn.Text) == "" {
-				t.Fatalf("turn %d is a person who says nothing", n)
-			}
-		}
-		if counts != meta.Turns {
-			t.Fatalf("counted %+v, meta says %+v", counts, meta.Turns)
-		}
-		if own := meta.Turns.Less(meta.Inherited); min(own.User, own.Assistant, own.Tool, own.Summary) < 0 {
-			t.Fatalf("inherited %+v of %+v", meta.Inherited, meta.Turns)
-		}
-		if meta.Inherited != (session.Counts{}) && meta.ForkedFrom == "" {
-			t.Fatal("inherited from nobody")
-		}
-	})
 }
 
 // Every session among the collected folders and files is read whole: an id, times

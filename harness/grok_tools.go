@@ -39,7 +39,7 @@ func (p *grokParser) toolUpdate(u gjson.Result, at time.Time) {
 	}
 	for _, kind := range []string{tool.Get("kind").Str, u.Get("kind").Str} {
 		if kind != "" && kind != "other" {
-			c.kind = strings.Clone(kind)
+			c.kind = keep(kind)
 			break
 		}
 	}

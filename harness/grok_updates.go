@@ -68,7 +68,7 @@ func (p *grokParser) update(r gjson.Result) {
 		p.userChunk(u, params, at)
 	case "agent_message_chunk", "agent_thought_chunk":
 		p.chunk(kind, params.Get("_meta.promptId").Str, u, params, at)
-		p.b.model(keep(params.Get("_meta.modelId").Str))
+		p.b.model(params.Get("_meta.modelId").Str)
 	case "tool_call", "tool_call_update":
 		p.toolUpdate(u, at)
 	case "turn_completed":
@@ -79,7 +79,7 @@ func (p *grokParser) update(r gjson.Result) {
 		if p.log.saying.kind != "user_message_chunk" {
 			p.flush()
 		}
-		p.b.model(keep(u.Get("model").Str))
+		p.b.model(u.Get("model").Str)
 	case "rewind_marker":
 		p.rewind(int(u.Get("target_prompt_index").Int()))
 	case "compaction_checkpoint":
@@ -102,9 +102,9 @@ func (p *grokParser) update(r gjson.Result) {
 			p.b.given = keep(title)
 		}
 	case "model_changed":
-		p.b.model(keep(u.Get("model_id").String()))
+		p.b.model(u.Get("model_id").String())
 	case "model_auto_switched":
-		p.b.model(keep(u.Get("new_model_id").String()))
+		p.b.model(u.Get("new_model_id").String())
 	default:
 		if !grokQuiet[kind] {
 			p.b.unknown(kind)
@@ -138,7 +138,7 @@ func (p *grokParser) userChunk(u, params gjson.Result, at time.Time) {
 			p.log.busy = true
 		}
 	}
-	p.b.model(keep(u.Get("_meta.modelId").Str))
+	p.b.model(u.Get("_meta.modelId").Str)
 	if command == "" {
 		p.chunk("user_message_chunk", prompt, u, params, at)
 		return
@@ -155,7 +155,7 @@ func (p *grokParser) chunk(kind, prompt string, u, params gjson.Result, at time.
 	if s.kind != kind || s.prompt != prompt {
 		person := s.person && s.kind == ""
 		p.flush()
-		s.kind, s.prompt, s.time, s.ref, s.person = kind, strings.Clone(prompt), at, grokRef(params), person
+		s.kind, s.prompt, s.time, s.ref, s.person = kind, keep(prompt), at, grokRef(params), person
 	}
 	switch content := u.Get("content"); content.Get("type").Str {
 	case "image":

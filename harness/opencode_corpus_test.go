@@ -173,29 +173,3 @@ func sameFromDatabase(t *testing.T, data []byte, meta session.Meta, turns []sess
 		t.Errorf("from a database: %s", diff)
 	}
 }
-
-// BenchmarkOpenCode parses the real exports in $SESSDEX_CORPUS/opencode, without
-// reading them.
-func BenchmarkOpenCode(b *testing.B) {
-	var all [][][]byte
-	size := 0
-	for _, name := range openCodeCorpus(b) {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		size += len(data)
-		all = append(all, bytes.SplitAfter(data, []byte("\n")))
-	}
-	b.SetBytes(int64(size))
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, lines := range all {
-			p := newOpenCodeParser(Source{})
-			for _, line := range lines {
-				p.Line(line)
-			}
-			p.Finish()
-		}
-	}
-}

@@ -4,66 +4,10 @@ import (
 	"bytes"
 	"io"
 	"iter"
-	"path/filepath"
-	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
-
-	"sessdex/session"
 )
-
-// FuzzOpenCode holds the parser to what it promises of any bytes: no panic, counts that
-// agree with the turns, numbers without gaps, text that is valid. The seeds are long,
-// so run it with -fuzzminimizetime 5x or it will do little else than shorten them.
-func FuzzOpenCode(f *testing.F) {
-	names, _ := filepath.Glob("testdata/opencode/*.txtar")
-	for _, name := range names {
-		ar, err := txtar.ParseFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, file := range ar.Files {
-			if file.Name != "want" {
-				f.Add(file.Data)
-			}
-		}
-	}
-	f.Add([]byte(`{"messages":[{"info":{"role":"user"},"parts":[{"type":"text","text":"a"}]}]}` + "\n" + `{"info":{"role":"assistant"},"parts":[{"type":"patch","files":["a"]}]}`))
-	f.Add([]byte("{\"info\":\n}\n{]\n[[}}"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		p := newOpenCodeParser(Source{})
-		for line := range bytes.Lines(data) {
-			p.Line(bytes.TrimRight(line, "\r\n"))
-		}
-		meta, turns := p.Finish()
-		var counts session.Counts
-		n := 0
-		for turn := range turns {
-			n++
-			counts.Add(turn.Role)
-			if turn.N != n {
-				t.Fatalf("turn %d is numbered %d", n, turn.N)
-			}
-			for _, s := range []string{turn.Text, turn.Thinking, turn.Tool, turn.Input, turn.Output, turn.Ref} {
-				if !utf8.ValidString(s) {
-					t.Fatalf("turn %d holds invalid UTF-8: %q", n, s)
-				}
-			}
-			if turn.Words() && turn.Text == "" && turn.Thinking == "" {
-				t.Fatalf("turn %d says nothing", n)
-			}
-		}
-		if counts != meta.Turns || n > 0 && len(p.marks) != n {
-			t.Fatalf("counted %+v, meta says %+v", counts, meta.Turns)
-		}
-		if strings.ContainsRune(meta.Title, '\n') {
-			t.Fatalf("title of several lines: %q", meta.Title)
-		}
-	})
-}
 
 // openCodeBytes is a store of one message with one part, of any bytes.
 type openCodeBytes struct{ head, info, part []byte }

@@ -92,7 +92,7 @@ func (p *openCodeParser) record() {
 func (p *openCodeParser) message(info, parts gjson.Result) {
 	role := openCodeRole(info)
 	if role == "" {
-		p.b.unknown("message/" + keep(info.Get("role").String()))
+		p.b.unknown("message/" + info.Get("role").String())
 		return
 	}
 	id := info.Get("id").Str
@@ -136,7 +136,7 @@ func (p *openCodeParser) beginMessage(role, id string, info gjson.Result) {
 		if a := old.Get("assistant"); a.Exists() {
 			from = a
 		}
-		p.b.model(keep(from.Get("modelID").Str))
+		p.b.model(from.Get("modelID").Str)
 		if cwd := keep(from.Get("path.cwd").Str); cwd != "" {
 			p.cwd = cwd
 			p.b.meta.Dirs = appendNew(p.b.meta.Dirs, cwd)

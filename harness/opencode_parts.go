@@ -109,7 +109,7 @@ func (p *openCodeParser) part(part gjson.Result) {
 		c.fallback = openCodeSubtask(part)
 	case "step-finish", "snapshot", "agent", "compaction", "retry", "source-url":
 	default:
-		p.b.unknown("part/" + keep(kind))
+		p.b.unknown("part/" + kind)
 	}
 }
 
@@ -211,7 +211,7 @@ func (p *openCodeParser) tool(part gjson.Result) {
 	case "running", "pending": // the model was stopped, or works on
 		t.Output = keep(meta.Get("output").String())
 	default:
-		p.b.unknown("tool/" + keep(status))
+		p.b.unknown("tool/" + status)
 	}
 	exit := meta.Get("exit")
 	t.Failed = status == "error" || name == "invalid" ||

@@ -14,8 +14,6 @@ import (
 	"sessdex/session"
 )
 
-func TestOpenCodeGolden(t *testing.T) { golden(t, OpenCode, "opencode") }
-
 func TestOpenCodeRoots(t *testing.T) {
 	for _, tt := range []struct {
 		xdg, db string

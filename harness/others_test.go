@@ -2,91 +2,35 @@ package harness
 
 import (
 	"bytes"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidwall/gjson"
 
 	"sessdex/session"
 )
 
-// others are the harnesses that are built on a dialog, and where their goldens are.
-var others = []struct {
-	harness *Harness
-	dir     string
-	trees   bool
-}{
-	{CopilotCLI, "copilot", true},
-	{QwenCode, "qwen", false},
-	{Pi, "pi", false},
-	{Droid, "droid", false},
-	{Amp, "amp", false},
-	{CursorAgent, "cursor", false},
-	{Unknown, "unknown", false},
-}
-
-func TestOthersGoldens(t *testing.T) {
-	for _, o := range others {
-		t.Run(o.harness.Name, func(t *testing.T) {
-			if o.trees {
-				goldenTrees(t, o.harness, o.dir)
-			} else {
-				golden(t, o.harness, o.dir)
-			}
-		})
-	}
-}
-
 // Each file of a golden is taken for a file of its own harness and of no other, whichever
 // is asked first: the order of All decides between Qwen and Claude alone.
 func TestOthersDetectOnlyTheirs(t *testing.T) {
-	theirs := map[*Harness][]string{ClaudeCode: {"claude"}, CodexCLI: {"codex"}, GeminiCLI: {"gemini"}}
-	for _, o := range others {
-		theirs[o.harness] = append(theirs[o.harness], o.dir)
-	}
-	for h, dirs := range theirs {
-		for _, dir := range dirs {
-			for name, data := range goldenFiles(t, dir) {
-				head := newHead(data[:min(len(data), HeadBytes)])
-				for _, other := range others {
-					if other.harness != h && other.harness != Unknown && h != Unknown && other.harness.Detect(head) {
-						t.Errorf("%s/%s of %s is taken by %s", dir, name, h.Name, other.harness.Name)
-					}
+	for _, e := range examples {
+		for name, data := range goldenFiles(t, e.dir) {
+			h, head := e.harness, newHead(data[:min(len(data), HeadBytes)])
+			for _, other := range All {
+				if other != h && other != Unknown && h != Unknown && other.Detect(head) {
+					t.Errorf("%s/%s of %s is taken by %s", e.dir, name, h.Name, other.Name)
 				}
-				if h == Unknown || !h.Detect(head) {
-					continue // shared shapes, and files that are no session
-				}
-				if got, err := Detect(data); got != h {
-					t.Errorf("%s/%s: %v, %v", dir, name, got, err)
-				}
+			}
+			if h == Unknown || !h.Detect(head) {
+				continue // shared shapes, and files that are no session
+			}
+			if got, err := Detect(data); got != h {
+				t.Errorf("%s/%s: %v, %v", e.dir, name, got, err)
 			}
 		}
 	}
-}
-
-// goldenFiles are the transcripts in a harness's goldens.
-func goldenFiles(t testing.TB, dir string) map[string][]byte {
-	archives, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
-	if err != nil || len(archives) == 0 {
-		t.Fatalf("no goldens in testdata/%s: %v", dir, err)
-	}
-	files := map[string][]byte{}
-	for _, name := range archives {
-		ar, err := txtar.ParseFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range ar.Files {
-			if f.Name != "want" {
-				files[filepath.Base(name)+":"+f.Name] = f.Data
-			}
-		}
-	}
-	return files
 }
 
 func TestOthersClaims(t *testing.T) {

@@ -106,12 +106,12 @@ func (p *piParser) entry(r gjson.Result) {
 	case "compaction", "branch_summary":
 		p.say(session.Summary, r.Get("summary").String(), "", at, id)
 	case "model_change":
-		p.model(keep(first(r, "modelId", "model").String()))
+		p.model(first(r, "modelId", "model").String())
 	case "session_info":
 		p.custom = keep(r.Get("name").String())
 	default:
 		if !piQuiet[kind] {
-			p.unknown(keep(kind))
+			p.unknown(kind)
 		}
 	}
 	p.tree.own(len(p.turns))
@@ -123,7 +123,7 @@ func (p *piParser) entry(r gjson.Result) {
 func (p *piParser) header(r gjson.Result, at time.Time) {
 	p.at(at)
 	p.meta.NativeID = keep(r.Get("id").String())
-	p.dir(keep(r.Get("cwd").String()))
+	p.dir(r.Get("cwd").String())
 	if title := r.Get("title").String(); title != "" {
 		p.given = keep(title)
 	}
@@ -150,7 +150,7 @@ func (p *piParser) piMessage(m gjson.Result, at time.Time, id string) {
 	case "user":
 		p.message(session.User, readContent(m.Get("content")), at, id, func(text string) { p.said(text, at, id) })
 	case "assistant":
-		p.model(keep(m.Get("model").String()))
+		p.model(m.Get("model").String())
 		p.message(session.Assistant, readContent(m.Get("content")), at, id, nil)
 	case "toolResult":
 		p.answer(m.Get("toolCallId").String(), m.Get("toolName").String(), outputText(m.Get("content")), m.Get("isError").Bool(), at, id)
@@ -160,7 +160,7 @@ func (p *piParser) piMessage(m gjson.Result, at time.Time, id string) {
 		p.say(session.Summary, m.Get("summary").String(), "", at, id)
 	case "custom", "hookMessage": // an extension said it
 	default:
-		p.unknown("message/" + keep(role))
+		p.unknown("message/" + role)
 	}
 }
 

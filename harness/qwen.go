@@ -100,8 +100,8 @@ func (p *qwenParser) record(r gjson.Result) {
 	if s := r.Get("sessionId").String(); s != "" && m.NativeID != s {
 		m.NativeID = keep(s)
 	}
-	p.dir(keep(r.Get("cwd").String()))
-	p.branch(keep(r.Get("gitBranch").String()))
+	p.dir(r.Get("cwd").String())
+	p.branch(r.Get("gitBranch").String())
 	if v := r.Get("version").String(); v != "" && v != m.Version && v != "unknown" {
 		m.Version = keep(v)
 	}
@@ -130,14 +130,14 @@ func (p *qwenParser) take(r gjson.Result, at time.Time, id string) {
 	case kind == "user" && subtype != "" && subtype != "mid_turn_user_message" && subtype != "realtime_message":
 		return // a notification, a scheduled prompt, a goal's control: nobody typed it
 	case kind != "user" && kind != "assistant" && kind != "tool_result":
-		p.unknown(keep(kind))
+		p.unknown(kind)
 		return
 	}
 	c := readContent(r.Get("message.parts"))
 	role := session.User
 	if kind == "assistant" {
 		role = session.Assistant
-		p.model(keep(r.Get("model").String()))
+		p.model(r.Get("model").String())
 	}
 	if status := r.Get("toolCallResult.status").Str; status == "error" || status == "cancelled" {
 		for i := range c.results {
@@ -206,7 +206,7 @@ func (p *qwenParser) system(r gjson.Result, subtype string, at time.Time, id str
 		p.compressed(payload.Get("compressedHistory"), at, id)
 	default:
 		if !qwenSystem[subtype] {
-			p.unknown("system/" + keep(subtype))
+			p.unknown("system/" + subtype)
 		}
 	}
 }

@@ -134,7 +134,7 @@ func (p *unknownParser) value(r gjson.Result) {
 			p.take(m, r)
 		} else {
 			p.facts(r, true)
-			p.unknown(keep(first(r, "type", "role").String()))
+			p.unknown(first(r, "type", "role").String())
 		}
 		return
 	}
@@ -155,7 +155,7 @@ func (p *unknownParser) take(m chat, r gjson.Result) {
 	if len(p.turns) == 0 {
 		p.first = sha256.Sum256([]byte(r.Raw))
 	}
-	p.model(keep(first(r, "model", "modelId", "model_id", "metadata.model", "message.model").String()))
+	p.model(first(r, "model", "modelId", "model_id", "metadata.model", "message.model").String())
 	ref := first(r, "id", "uuid", "messageId", "message_id", "message.id").String()
 	p.row(m.raw, at, ref, func(text string) { p.person(unwrapped(text), at, ref) })
 }
@@ -171,16 +171,16 @@ func (p *unknownParser) facts(r gjson.Result, whole bool) {
 			p.given = keep(title.Str)
 		}
 		p.at(anyTime(first(r, "created", "createdAt", "created_at", "startTime", "start_time", "timestamp")))
-		p.model(keep(first(r, "model", "modelId", "model_id").String()))
+		p.model(first(r, "model", "modelId", "model_id").String())
 	}
 	if id := first(r, keys...); m.NativeID == "" && (id.Type == gjson.String || id.Type == gjson.Number) {
 		m.NativeID = keep(id.String())
 	}
 	if dir := first(r, "cwd", "workingDirectory", "working_directory", "workdir", "projectPath", "workspacePath"); dir.Type == gjson.String {
-		p.dir(keep(localPath(dir.Str)))
+		p.dir(localPath(dir.Str))
 	}
 	if branch := first(r, "gitBranch", "git_branch", "git.branch"); branch.Type == gjson.String {
-		p.branch(keep(branch.Str))
+		p.branch(branch.Str)
 	}
 }
 
