@@ -102,7 +102,11 @@ func (s *sink) take(ctx context.Context, f imported) error {
 	if f.err == nil {
 		st.ID, st.Turns = f.saved.Card.ID, ownTurns(f.saved.Card)
 		s.rep.session(row, f.saved.Outcome, st.ID, st.Turns)
-		s.rep.tally(row, f.reading)
+		st.Unknown, st.BadLines = f.reading.meta.Unknown, f.reading.meta.BadLines
+		row.lost(st.Unknown, st.BadLines)
+		for rule, n := range f.reading.card.Secrets {
+			s.rep.Secrets[rule] += n
+		}
 		if err := s.index(ctx, f); err != nil {
 			return err
 		}

@@ -125,7 +125,9 @@ func (x *Indexer) changed(found []harness.Source, asked map[string]bool, known f
 			case was.Fail != "":
 				rep.fail(rep.file(src, was.Harness), src.Key(), was.Fail)
 			case known(was.ID):
-				rep.session(rep.file(src, was.Harness), library.Unchanged, was.ID, was.Turns)
+				row := rep.file(src, was.Harness)
+				rep.session(row, library.Unchanged, was.ID, was.Turns)
+				row.lost(was.Unknown, was.BadLines)
 			default:
 				todo = append(todo, src) // the bucket lost it, or is another one
 			}

@@ -44,8 +44,8 @@ type SourceReport struct {
 	Fails     map[string]int `json:"fail_reasons"`    // of Failed; never nil
 	Turns     int            `json:"turns"`           // of all sessions counted; what several files or sessions hold counts once
 	Bytes     int64          `json:"bytes"`           // on disk
-	Unknown   map[string]int `json:"unknown_records"` // record types not known, with counts, of files read now; never nil
-	BadLines  int            `json:"bad_lines"`       // of files read now
+	Unknown   map[string]int `json:"unknown_records"` // record types not known, with counts; never nil
+	BadLines  int            `json:"bad_lines"`       // lines that could not be read
 }
 
 // AbsentRoot is a folder that a harness would write to. That it is not there says
@@ -147,15 +147,12 @@ func (r *Report) session(s *SourceReport, o library.Outcome, id string, turns in
 	}
 }
 
-// tally adds what reading a transcript brought to light.
-func (r *Report) tally(s *SourceReport, rd *reading) {
-	for k, n := range rd.meta.Unknown {
+// lost adds what could not be read of a transcript, now or when it last changed.
+func (s *SourceReport) lost(unknown map[string]int, badLines int) {
+	for k, n := range unknown {
 		s.Unknown[k] += n
 	}
-	s.BadLines += rd.meta.BadLines
-	for k, n := range rd.card.Secrets {
-		r.Secrets[k] += n
-	}
+	s.BadLines += badLines
 }
 
 // recount takes up that sessions have other numbers of turns of their own.

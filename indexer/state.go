@@ -34,6 +34,9 @@ type fileState struct {
 	Skip     string `json:"skip,omitempty"` // why it holds none
 	Fail     string `json:"fail,omitempty"` // why it cannot be read, as long as it is as it is
 	Turns    int    `json:"turns,omitempty"`
+
+	Unknown  map[string]int `json:"unknown,omitempty"`   // record types nobody knows, with counts
+	BadLines int            `json:"bad_lines,omitempty"` // lines that could not be read
 }
 
 // lasting reports whether a state says what will be true until the file changes.
