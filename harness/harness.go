@@ -1,6 +1,8 @@
 // Package harness is everything we know about the coding agents whose sessions
 // we keep: where each one writes, how its transcripts are read, and how a
-// session goes on in it. One file holds one harness; [All] is the list of them.
+// session goes on in it. What is about one harness stands in files and under names
+// that begin with it, and what several share under neutral ones; [All] is the list of
+// them.
 //
 // A harness is described by a value, not by an interface. Parsers are pure: they
 // take bytes line by line and give values; nothing here writes to disk.
