@@ -101,7 +101,7 @@ func hitText(rank int, h Hit) string {
 	} else if snippet != "" && snippet != oneLine(h.Title, maxTitle) {
 		fmt.Fprintf(&b, "   asked: %s\n", snippet)
 	}
-	line(&b, "files: ", few(within(h.Dir, h.Files), 4), ", ")
+	line(&b, "files: ", few(Within(h.Dir, h.Files), 4), ", ")
 	line(&b, "tags: ", few(h.Tags, 6), ", ")
 	fmt.Fprintf(&b, "   %s\n", fetch)
 	return b.String()
@@ -119,8 +119,8 @@ func line(b *strings.Builder, label string, parts []string, sep string) {
 	}
 }
 
-// within shortens the paths below a session's own folder to what follows it.
-func within(dir string, paths []string) []string {
+// Within shortens the paths below a session's own folder to what follows it.
+func Within(dir string, paths []string) []string {
 	out := slices.Clone(paths)
 	for i, p := range out {
 		if rest, ok := strings.CutPrefix(p, dir); ok && dir != "" && len(rest) > 1 && strings.ContainsRune(`/\`, rune(rest[0])) {

@@ -76,14 +76,14 @@ func TestHitTitleIsOneLine(t *testing.T) {
 }
 
 func TestWithin(t *testing.T) {
-	got := within("/home/ann/shop", []string{"/home/ann/shop/a/b.go", "/home/ann/shopping/a.go", "/home/ann/shop", "/home/ann/shop/", "c.go"})
+	got := Within("/home/ann/shop", []string{"/home/ann/shop/a/b.go", "/home/ann/shopping/a.go", "/home/ann/shop", "/home/ann/shop/", "c.go"})
 	if want := "[a/b.go /home/ann/shopping/a.go /home/ann/shop /home/ann/shop/ c.go]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %s", got, want)
 	}
-	if got := within("", []string{"/a"}); fmt.Sprint(got) != "[/a]" {
+	if got := Within("", []string{"/a"}); fmt.Sprint(got) != "[/a]" {
 		t.Errorf("without a folder: %v", got)
 	}
-	if got := within(`C:\shop`, []string{`C:\shop\a.go`}); fmt.Sprint(got) != "[a.go]" {
+	if got := Within(`C:\shop`, []string{`C:\shop\a.go`}); fmt.Sprint(got) != "[a.go]" {
 		t.Errorf("Windows: %v", got)
 	}
 }

@@ -64,8 +64,8 @@ func summaryBody(sum *Summary) string {
 	fact("sub-agent sessions", few(sum.Children, maxList)...)
 	fact("older versions", olderText(c)...)
 	fact("secrets removed", ruleCounts(c.Secrets)...)
-	fact("files edited", few(within(c.Dir, c.Files), maxList)...)
-	fact("files read", few(within(c.Dir, c.Reads), maxList)...)
+	fact("files edited", few(Within(c.Dir, c.Files), maxList)...)
+	fact("files read", few(Within(c.Dir, c.Reads), maxList)...)
 
 	if len(sum.Outline) > 0 {
 		b.WriteString("\nAsked, in order:\n")

@@ -218,7 +218,7 @@ func resultSummary(reply *SearchReply, asked bool) (summary, empty string) {
 
 func newHitView(h Hit) hitView {
 	v := hitView{Hit: h, URL: turnURL(h.ID, "", h.Turn)}
-	v.Files = few(within(h.Dir, h.Files), maxFiles)
+	v.Files = few(Within(h.Dir, h.Files), maxFiles)
 	if h.Turn == 0 && session.OneLine(h.Snippet, maxTitle) == session.OneLine(h.Title, maxTitle) {
 		return v // the title says it already
 	}

@@ -137,7 +137,7 @@ func sessionFacts(sum *Summary) []param {
 		add("Failed calls", strconv.Itoa(sum.Errors))
 	}
 	add("Secrets removed", ruleCounts(c.Secrets)...)
-	add("Files", few(within(c.Dir, c.Files), 8)...)
+	add("Files", few(Within(c.Dir, c.Files), 8)...)
 	add("Note", c.Label)
 	return facts
 }

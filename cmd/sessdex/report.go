@@ -55,7 +55,7 @@ func (a *app) saySources(rep *indexer.Report) {
 		fmt.Fprintf(a.out, "No sessions found: looked for those of %s.\n", strings.Join(lookedFor(rep), ", "))
 	}
 	row := func(harness, root, account string) {
-		fmt.Fprintf(a.out, "%s  %s\n  %s\n", harness, a.style().dim(line(root, 4096)), account)
+		fmt.Fprintf(a.out, "%s  %s\n%s\n", harness, a.style().dim(line(root, 4096)), a.fold("  "+account, 4))
 	}
 	for _, s := range rep.Sources {
 		row(s.Harness, s.Root, account(s))

@@ -166,7 +166,7 @@ func (a *app) sayNothingFound(ctx context.Context, s *serve.Service) {
 func (a *app) printHits(r *serve.SearchReply, offset int) {
 	st := a.style()
 	for i, h := range r.Hits {
-		fmt.Fprintf(a.out, "%s %s\n", st.dim(fmt.Sprintf("%d.", offset+i+1)), st.bold(line(h.Title, 100)))
+		fmt.Fprintln(a.out, a.fold(st.dim(fmt.Sprintf("%d.", offset+i+1))+" "+st.bold(line(h.Title, 100)), 3))
 		facts := []string{h.ID, h.Harness}
 		if place := strings.Trim(h.Repo+"@"+h.Branch, "@"); place != "" {
 			facts = append(facts, place)
@@ -175,9 +175,12 @@ func (a *app) printHits(r *serve.SearchReply, offset int) {
 		if h.Turn > 0 {
 			facts = append(facts, fmt.Sprintf("best: turn %d (%s)", h.Turn, h.Role))
 		}
-		fmt.Fprintf(a.out, "   %s\n", st.dim(line(strings.Join(facts, " · "), 200)))
-		if h.Snippet != "" && (h.Turn > 0 || h.Title != line(h.Snippet, 120)) {
-			fmt.Fprintf(a.out, "   %s\n", marked(st, h.Snippet, h.Marks))
+		for i, f := range facts {
+			facts[i] = unbroken(line(f, 200))
+		}
+		fmt.Fprintln(a.out, st.dim(a.fold("   "+strings.Join(facts, " · "), 3)))
+		if h.Snippet != "" && h.Title != line(h.Snippet, 120) {
+			fmt.Fprintln(a.out, a.fold("   "+marked(st, h.Snippet, h.Marks), 3))
 		}
 	}
 	if r.NextOffset > 0 {

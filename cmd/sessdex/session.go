@@ -91,10 +91,13 @@ func (a *app) showCommand() *cobra.Command {
 
 func (a *app) printSummary(sum *serve.Summary) {
 	st, c := a.style(), sum.Card
-	fmt.Fprintln(a.out, st.bold(line(c.ShownTitle(), 120)))
+	fmt.Fprintln(a.out, a.fold(st.bold(line(c.ShownTitle(), 120)), 0))
 	fact := func(name, value string) {
 		if value = line(value, 300); value != "" {
-			fmt.Fprintf(a.out, "  %s %s\n", st.dim(fmt.Sprintf("%-10s", name)), value)
+			if name == "resume" { // to be copied
+				value = unbroken(value)
+			}
+			fmt.Fprintln(a.out, a.fold(st.dim(unbroken(fmt.Sprintf("  %-10s ", name)))+value, 13))
 		}
 	}
 	fact("id", c.ID)
@@ -105,7 +108,7 @@ func (a *app) printSummary(sum *serve.Summary) {
 	fact("branches", strings.Join(c.Branches, ", "))
 	fact("folder", c.Dir)
 	fact("models", strings.Join(c.Models, ", "))
-	fact("when", when(c.Start)+" – "+when(c.LastActive))
+	fact("when", span(c.Start, c.LastActive))
 	turns := c.Turns.Less(c.Inherited)
 	fact("turns", fmt.Sprintf("%d user, %d assistant, %d tool (%d failed)", turns.User, turns.Assistant, turns.Tool, sum.Errors))
 	fact("tags", strings.Join(c.AllTags(), ", "))
@@ -136,22 +139,35 @@ func (a *app) printSummary(sum *serve.Summary) {
 	if len(asked) > 0 {
 		fmt.Fprintln(a.out, st.bold("Asked"))
 		for _, l := range asked {
-			fmt.Fprintln(a.out, "  "+shown(l))
+			fmt.Fprintln(a.out, a.fold("  "+shown(l), 8))
 		}
 	}
-	list("Files edited", c.Files, 30)
+	list("Files edited", serve.Within(c.Dir, c.Files), 30)
 	list("Commands, newest last", sum.Commands, len(sum.Commands))
 	if sum.Last != "" {
 		fmt.Fprintln(a.out, st.bold("Last answer"))
-		fmt.Fprintln(a.out, "  "+strings.ReplaceAll(shown(strings.TrimSpace(sum.Last)), "\n", "\n  "))
+		for l := range strings.SplitSeq(shown(strings.TrimSpace(sum.Last)), "\n") {
+			fmt.Fprintln(a.out, a.fold("  "+strings.TrimRight(l, " "), 2))
+		}
 	}
 }
 
-func when(t time.Time) string {
-	if t.IsZero() {
-		return "?"
+// span is from when to when, in local time, without saying a day or a minute twice.
+func span(from, to time.Time) string {
+	at := func(t time.Time, layout string) string {
+		if t.IsZero() {
+			return "?"
+		}
+		return t.Local().Format(layout)
 	}
-	return t.Local().Format("2006-01-02 15:04")
+	const day, minute = "2006-01-02", "2006-01-02 15:04"
+	switch {
+	case at(from, minute) == at(to, minute):
+		return at(to, minute)
+	case at(from, day) == at(to, day):
+		return at(from, minute) + " – " + at(to, "15:04")
+	}
+	return at(from, minute) + " – " + at(to, minute)
 }
 
 func (a *app) tagCommand() *cobra.Command {
