@@ -103,10 +103,12 @@ func outlineText(b *strings.Builder, items []OutlineItem) {
 func span(c *session.Card) string {
 	from, to := minute(c.Start), minute(c.LastActive)
 	switch {
+	case from == "" && to == "":
+		return ""
 	case from == "" || from == to:
-		return to
+		return to + " UTC"
 	case to == "":
-		return from
+		return from + " UTC"
 	}
 	return from + " to " + to + " UTC"
 }
