@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -95,16 +96,44 @@ func (a *app) sayImported(ctx context.Context, s *serve.Service, rep *indexer.Re
 	return nil
 }
 
-// firstSearch is a search that finds something: the first words of the newest
-// session's title.
+// firstSearch is a search that finds something: telling words of a new session's
+// title. Titles such as "ok" have none.
 func firstSearch(ctx context.Context, s *serve.Service) string {
-	reply, err := s.Search(ctx, search.Query{Limit: 1})
-	if err != nil || len(reply.Hits) == 0 {
-		return "login redirect"
+	if reply, err := s.Search(ctx, search.Query{Limit: 50}); err == nil {
+		for _, h := range reply.Hits {
+			if words := telling(line(h.Title, 120)); words != "" {
+				return words
+			}
+		}
 	}
-	words := strings.FieldsFunc(line(reply.Hits[0].Title, 120), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return strings.ToLower(strings.Join(words[:min(4, len(words))], " "))
+	return "login redirect"
 }
+
+// telling is up to three words of a title that say what it is about, or "" where it
+// does not say enough. Addresses and paths are no words; a shell may act on them.
+func telling(title string) string {
+	var words []string
+	for f := range strings.FieldsSeq(strings.ToLower(title)) {
+		if strings.ContainsAny(strings.TrimFunc(f, unicode.IsPunct), `/\:.@_`) {
+			continue
+		}
+		for w := range strings.FieldsFuncSeq(f, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.Nd) }) {
+			if len(w) > 3 && !slices.Contains(commonWords, w) && len(words) < 3 {
+				words = append(words, w)
+			}
+		}
+	}
+	text := strings.Join(words, " ")
+	if len(text) < 8 {
+		return ""
+	}
+	return text
+}
+
+// commonWords are words of four letters and more that many requests have.
+var commonWords = strings.Fields(`about after also before cannot could does doesn don from have into make
+	need please should some that their them then there these they this want were what when where
+	which while will with would your`)
 
 // eachSample calls fn with every bundled transcript.
 func eachSample(fn func(raw []byte) error) error {
