@@ -82,7 +82,7 @@ by relevance and browsing shows the newest first.`,
 	f.StringVar(&q.Repo, "repo", "", "only sessions in this repository")
 	f.StringVar(&q.Author, "author", "", "only sessions of this person")
 	f.StringVar(&since, "since", "", "only sessions active since: 2026-01-31, 2w, yesterday")
-	f.StringVar(&until, "until", "", "only sessions active before")
+	f.StringVar(&until, "until", "", "only sessions active until: a day, month or year counts as a whole")
 	f.BoolVar(&q.Subagents, "subagents", false, "sub-agents' sessions too")
 	_ = c.RegisterFlagCompletionFunc("harness", cobra.FixedCompletions(indexer.Harnesses(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions([]string{search.Relevance, search.Recent}, cobra.ShellCompDirectiveNoFileComp))
