@@ -89,6 +89,9 @@ code 1; --dir names the folder that holds the work now.`,
 					return usagef("%s has no way to write the folder %s: go on with --exec", r.Shell, line(req.Dir, 4096))
 				}
 				_, err = fmt.Fprintln(a.out, shown(r.Line))
+				if _, tty := terminal(a.out); tty && r.Tokens > 0 { // the beginning has scrolled away
+					fmt.Fprintf(a.errOut, "sessdex: that is a command with a prompt of %s; --exec runs it\n", count(r.Tokens, "token"))
+				}
 			}
 			if err != nil {
 				return err
