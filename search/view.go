@@ -203,9 +203,9 @@ const (
 	maxResolved = 10 // ids
 )
 
-// Resolve gives the ids of the sessions whose id begins with ref, or whose
-// native id is ref or begins with it, at most 10, exact matches first. A
-// reference of less than 4 characters must match exactly.
+// Resolve gives the ids of the sessions whose id or native id is ref, or, where there is
+// none, of those whose id or native id begins with it, at most 10. The beginning of a
+// native id has 4 characters at least.
 func (v *View) Resolve(ctx context.Context, ref string) ([]string, error) {
 	ref = strings.ToLower(strings.TrimSpace(ref))
 	ids := []string{}
@@ -224,6 +224,9 @@ func (v *View) Resolve(ctx context.Context, ref string) ([]string, error) {
 		}
 	}
 	add(n.rowsOf(fieldNative, ref))
+	if len(ids) > 0 && n.err == nil {
+		return ids, nil // "s-1" is no short form of "s-10"
+	}
 	prefix := func(field string) (terms []string) {
 		n.err = errors.Join(n.err, eachTerm(n.r, field, ref, func(t string, _ uint64) bool {
 			terms = append(terms, t)

@@ -62,10 +62,15 @@ func TestResolve(t *testing.T) {
 	x := newIndex(t,
 		talk("0abc11111111", func(c *session.Card) { c.NativeID = "019a8b7c-0000-7000-8000-aaaaaaaaaaaa" }, "u: x"),
 		talk("0abc22222222", func(c *session.Card) { c.NativeID = "0abc1111-4444" }, "u: x"),
+		talk("0def33333333", func(c *session.Card) { c.NativeID = "session-1" }, "u: x"),
+		talk("0def44444444", func(c *session.Card) { c.NativeID = "session-10" }, "u: x"),
 		talk("shrt", func(c *session.Card) { c.NativeID = "N7" }, "u: x"),
 	)
 	for _, c := range []struct{ ref, want string }{
 		{"0abc11111111", "0abc11111111"},
+		{"session-1", "0def33333333"}, // and not the one whose id goes on
+		{"session-10", "0def44444444"},
+		{"session-", "0def33333333 0def44444444"},
 		{"0abc1111", "0abc11111111 0abc22222222"},
 		{"0ABC2", "0abc22222222"},
 		{"0abc", "0abc11111111 0abc22222222"},
