@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sessdex/search"
@@ -22,5 +23,17 @@ func TestHints(t *testing.T) {
 	}
 	if got := withHint(errors.New("disk on fire")); got != "disk on fire" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A full disk is called that also where a library hands on only its words.
+func TestDiskFull(t *testing.T) {
+	for _, err := range []error{
+		fmt.Errorf("store: %w", syscall.ENOSPC),
+		fmt.Errorf("index: %v", syscall.ENOSPC),
+	} {
+		if got := oneError(err); !strings.HasPrefix(got, "the disk is full: make room") {
+			t.Errorf("%q", got)
+		}
 	}
 }

@@ -83,7 +83,7 @@ func (a *app) exit(ctx context.Context, err error) int {
 // oneError is an error as one line that is safe to show, without the marker that
 // only says what kind it is.
 func oneError(err error) string {
-	if errors.Is(err, syscall.ENOSPC) {
+	if errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), syscall.ENOSPC.Error()) { // Bleve keeps only the words
 		return "the disk is full: make room and try again (" + line(err.Error(), 200) + ")"
 	}
 	msg := strings.TrimPrefix(err.Error(), serve.ErrUsage.Error()+": ")
