@@ -39,19 +39,23 @@ func (s *Service) Search(ctx context.Context, q search.Query) (*SearchReply, err
 // built from the library: it is a view, and nobody needs to say so.
 func (s *Service) healing(ctx context.Context, ask func() error) error {
 	err := ask()
-	if s.HealWait == 0 || !errors.Is(err, search.ErrMissing) && !errors.Is(err, search.ErrDamaged) {
+	if s.Heal == nil || !errors.Is(err, search.ErrMissing) && !errors.Is(err, search.ErrDamaged) {
 		return err
 	}
 	built := s.building.DoChan("index", func() (any, error) {
-		return s.Indexer.Sync(context.WithoutCancel(ctx), nil)
+		return nil, s.Heal(context.WithoutCancel(ctx))
 	})
+	var late <-chan time.Time
+	if s.HealWait > 0 {
+		late = time.After(s.HealWait)
+	}
 	select {
 	case r := <-built:
 		if r.Err != nil {
 			return r.Err
 		}
 		return ask()
-	case <-time.After(s.HealWait):
+	case <-late:
 		return &kindError{search.ErrBusy, "the index is being built from the library: try again in a moment"}
 	case <-ctx.Done():
 		return ctx.Err()

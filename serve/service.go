@@ -4,6 +4,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -41,8 +42,12 @@ type Service struct {
 	Shell   Shell  // that resume lines are written for; "": Bash
 	Log     *slog.Logger
 
-	// HealWait is how long a question waits for a missing index to be built from the
-	// library; the building goes on after it. 0: nothing is built.
+	// Heal builds an index that a question found missing or damaged from the library.
+	// One runs at a time. nil: the question fails and says what is wrong.
+	Heal func(context.Context) error
+
+	// HealWait is how long a question waits for Heal, which goes on after it; 0: until
+	// it is done.
 	HealWait time.Duration
 
 	building singleflight.Group

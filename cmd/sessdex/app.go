@@ -182,6 +182,12 @@ func (a *app) service(ctx context.Context) (*serve.Service, error) {
 		Library: lib, Index: index, Indexer: ix, Packer: contextpack.New(),
 		Owner: ix.Owner, Repo: indexer.GitRepo(wd), Version: version(), Log: log,
 		Shell: serve.ShellOf(runtime.GOOS, a.getenv),
+		Heal: func(ctx context.Context) error {
+			tell, end := a.progress("building the index")
+			defer end()
+			_, err := ix.Reindex(ctx, tell)
+			return err
+		},
 	}, nil
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,7 +52,7 @@ by relevance and browsing shows the newest first.`,
 			if err != nil {
 				return err
 			}
-			reply, err := a.searchHealing(c, s, q)
+			reply, err := s.Search(c.Context(), q)
 			if err != nil {
 				return err
 			}
@@ -136,22 +135,6 @@ func date(flag, s string) (time.Time, error) {
 		return end, nil
 	}
 	return start, nil
-}
-
-// searchHealing builds a missing or damaged index from the library once before it
-// searches.
-func (a *app) searchHealing(c *cobra.Command, s *serve.Service, q search.Query) (*serve.SearchReply, error) {
-	reply, err := s.Search(c.Context(), q)
-	if !errors.Is(err, search.ErrMissing) && !errors.Is(err, search.ErrDamaged) {
-		return reply, err
-	}
-	tell, end := a.progress("building the index")
-	_, syncErr := s.Indexer.Reindex(c.Context(), tell)
-	end()
-	if syncErr != nil {
-		return nil, syncErr
-	}
-	return s.Search(c.Context(), q)
 }
 
 // sayNothingFound says why a search found nothing, as far as one can tell.

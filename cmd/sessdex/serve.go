@@ -83,9 +83,10 @@ func (a *app) server(ctx context.Context, every time.Duration) (*serve.Service, 
 	return s, nil
 }
 
-// keepUp makes a service follow the library until ctx ends and build an index that
-// is missing.
+// keepUp makes a service follow the library until ctx ends, and let no agent wait long
+// for an index that is missing.
 func (a *app) keepUp(ctx context.Context, s *serve.Service, every time.Duration) {
+	s.Heal = func(ctx context.Context) error { _, err := s.Indexer.Sync(ctx, nil); return err }
 	s.HealWait = healWait
 	go a.follow(ctx, s, every)
 }
