@@ -188,7 +188,10 @@ func (x *Indexer) importFile(ctx context.Context, src harness.Source, o ImportOp
 		return f
 	}
 	if o.DryRun {
-		f.saved = library.Saved{Card: f.reading.card, Outcome: library.Created}
+		f.saved = library.Saved{Card: f.reading.card}
+		if f.saved.Outcome, f.err = x.Library.Would(ctx, f.reading.draft, f.reading.card); f.err != nil {
+			f.err = fmt.Errorf("%w: %w", errLibrary, f.err)
+		}
 		return f
 	}
 	f.saved, f.err = x.Library.Save(ctx, f.reading.draft, f.reading.card, x.compare(f.reading))

@@ -164,6 +164,17 @@ func TestDryRunStoresNothing(t *testing.T) {
 	if len(entries) != 0 {
 		t.Errorf("a dry run left %v", entries)
 	}
+
+	// Later it tells what is new from what is there.
+	m.imp(t, indexer.ImportOptions{})
+	m.write(t, claudeFile, claude(claudeID, "make the zeppelin fly", "again"))
+	m.write(t, ".claude/projects/-work-shop/one-more.jsonl", claude("one-more", "land it"))
+	if s := sum(m.imp(t, indexer.ImportOptions{DryRun: true})); s.New != 1 || s.Changed != 1 || s.Unchanged != 1 {
+		t.Errorf("dry run after an import: %+v", s)
+	}
+	if s := sum(m.imp(t, indexer.ImportOptions{})); s.New != 1 || s.Changed != 1 || s.Unchanged != 1 {
+		t.Errorf("and the import that it foretold: %+v", s)
+	}
 }
 
 func TestCancelledImportGoesOnNextTime(t *testing.T) {
