@@ -28,6 +28,13 @@ const (
 	sumDir  = ownDir + "/sums"
 )
 
+// IsDir reports whether a folder is a directory store, whoever made it. One into which
+// nothing was ever put is a folder like any other.
+func IsDir(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ownDir))
+	return err == nil
+}
+
 // tmpMaxAge is the age from which a temporary file is nobody's any more.
 const tmpMaxAge = 24 * time.Hour
 

@@ -81,6 +81,17 @@ func TestDirectoryIsPlainAndPrivate(t *testing.T) {
 	}
 }
 
+func TestIsDir(t *testing.T) {
+	dir := t.TempDir()
+	if blobstore.IsDir(dir) {
+		t.Error("an empty folder is taken for a store")
+	}
+	putText(t, openDir(t, dir), "a", "b", blobstore.IfAbsent())
+	if !blobstore.IsDir(dir) {
+		t.Error("a store with an object is not known again")
+	}
+}
+
 func TestDirectoryStaysInside(t *testing.T) {
 	needUnix(t)
 	dir, outside := t.TempDir(), t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"sessdex/harness"
+	"sessdex/library"
 )
 
 // What becomes of files that are no transcripts of their own.
@@ -142,12 +143,8 @@ func (x *Indexer) ours(dir string) bool {
 	if data := filepath.Dir(x.StateDir); dir == data || dir == resolved(data) {
 		return true
 	}
-	_, err := os.Lstat(filepath.Join(dir, blobDir))
-	return err == nil
+	return library.IsFolder(dir)
 }
-
-// blobDir is the folder that every directory store has.
-const blobDir = "+sessdex"
 
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {

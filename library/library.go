@@ -56,6 +56,9 @@ func New(store blobstore.Store, workspace string) *Library {
 	return &Library{store: store, workspace: workspace}
 }
 
+// IsFolder reports whether a folder is where some library's objects are kept.
+func IsFolder(dir string) bool { return blobstore.IsDir(dir) }
+
 // Address is the store's address without credentials, for messages and as the
 // name of what is remembered about this library.
 func (l *Library) Address() string { return l.store.String() + "#" + l.workspace }
