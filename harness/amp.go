@@ -33,11 +33,7 @@ var Amp = &Harness{
 const ampName = "amp"
 
 func ampRoots(env Env) []string {
-	data := filepath.Join(env.Home, ".local", "share")
-	if set := envList(env, "XDG_DATA_HOME", ""); len(set) > 0 && filepath.IsAbs(set[0]) {
-		data = set[0]
-	}
-	return []string{filepath.Join(data, "amp", "threads")}
+	return []string{filepath.Join(dataHome(env), "amp", "threads")}
 }
 
 func ampDetect(h Head) bool {

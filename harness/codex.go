@@ -38,10 +38,7 @@ var CodexCLI = &Harness{
 const codexName = "codex-cli"
 
 func codexRoots(env Env) []string {
-	home := filepath.Join(env.Home, ".codex")
-	if set := envList(env, "CODEX_HOME", ""); len(set) > 0 {
-		home = set[0]
-	}
+	home := envDir(env, "CODEX_HOME", ".codex")
 	return []string{filepath.Join(home, "sessions"), filepath.Join(home, "archived_sessions")}
 }
 

@@ -39,10 +39,7 @@ const (
 )
 
 func copilotRoots(env Env) []string {
-	home := filepath.Join(env.Home, ".copilot")
-	if set := envList(env, "COPILOT_HOME", ""); len(set) > 0 {
-		home = set[0]
-	}
+	home := envDir(env, "COPILOT_HOME", ".copilot")
 	return []string{filepath.Join(home, copilotState), filepath.Join(home, "history-session-state")}
 }
 

@@ -124,3 +124,20 @@ func envList(env Env, name, seps string) []string {
 	}
 	return out
 }
+
+// envDir is the folder that a variable names, or else one below the home folder.
+func envDir(env Env, name string, below ...string) string {
+	if set := envList(env, name, ""); len(set) > 0 {
+		return set[0]
+	}
+	return filepath.Join(append([]string{env.Home}, below...)...)
+}
+
+// dataHome is where programs keep their data by the XDG base directory specification,
+// which tells to pass over a relative path.
+func dataHome(env Env) string {
+	if dir := envDir(env, "XDG_DATA_HOME", ".local", "share"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(env.Home, ".local", "share")
+}

@@ -67,10 +67,7 @@ func grokLimit(name string) int64 {
 }
 
 func grokRoots(env Env) []string {
-	home := filepath.Join(env.Home, ".grok")
-	if set := envList(env, "GROK_HOME", ""); len(set) > 0 {
-		home = set[0]
-	}
+	home := envDir(env, "GROK_HOME", ".grok")
 	return []string{filepath.Join(home, "sessions")}
 }
 

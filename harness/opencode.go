@@ -45,11 +45,7 @@ const openCodeName = "opencode"
 // OPENCODE_DB names, if it lies elsewhere or has a name of its own. A root that is a
 // file stands for itself; its log is a root beside it.
 func openCodeRoots(env Env) []string {
-	data := filepath.Join(env.Home, ".local", "share")
-	if set := envList(env, "XDG_DATA_HOME", ""); len(set) > 0 && filepath.IsAbs(set[0]) {
-		data = set[0]
-	}
-	data = filepath.Join(data, "opencode")
+	data := filepath.Join(dataHome(env), "opencode")
 	roots := []string{data}
 	if set := envList(env, "OPENCODE_DB", ""); len(set) > 0 && set[0] != ":memory:" {
 		db := set[0]

@@ -39,10 +39,7 @@ var Pi = &Harness{
 const piName = "pi"
 
 func piRoots(env Env) []string {
-	agent := filepath.Join(env.Home, ".pi", "agent")
-	if set := envList(env, "PI_CODING_AGENT_DIR", ""); len(set) > 0 {
-		agent = set[0]
-	}
+	agent := envDir(env, "PI_CODING_AGENT_DIR", ".pi", "agent")
 	return []string{filepath.Join(agent, "sessions")}
 }
 
