@@ -173,7 +173,8 @@ var errLibrary = errors.New("the library cannot be written")
 // are read.
 func (x *Indexer) importFile(ctx context.Context, src harness.Source, o ImportOptions, seen func(int)) imported {
 	f := imported{src: src, harness: nobody}
-	f.reading, f.err = x.read(ctx, src, seen)
+	f.reading = &reading{}
+	f.err = x.read(ctx, f.reading, src, seen)
 	switch {
 	case f.reading.harness != nil:
 		f.harness = f.reading.harness.Name

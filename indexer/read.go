@@ -39,25 +39,24 @@ func (r *reading) Close() {
 // read takes one transcript through the scrubber and from there both into a
 // draft and through the parser, in one pass, and makes its card. Errors that wrap
 // harness.ErrUnknown or ErrNoSession mean that the file is no session; the reading
-// still says whose file it is. The caller closes it. seen is told of bytes as they
-// are read.
-func (x *Indexer) read(ctx context.Context, src harness.Source, seen func(int)) (*reading, error) {
-	r := &reading{}
+// still says whose file it is. The caller closes it in any case. seen is told of bytes
+// as they are read.
+func (x *Indexer) read(ctx context.Context, r *reading, src harness.Source, seen func(int)) error {
 	in, err := src.Open()
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer in.Close()
 	head := make([]byte, harness.HeadBytes)
 	n, err := io.ReadFull(in, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return r, err
+		return err
 	}
 	if n == 0 {
-		return r, errEmpty
+		return errEmpty
 	}
 	if r.harness, err = harness.Detect(head[:n]); err != nil {
-		return r, err
+		return err
 	}
 	src.Harness = r.harness
 	r.draft = library.NewDraft()
@@ -82,21 +81,21 @@ func (x *Indexer) read(ctx context.Context, src harness.Source, seen func(int)) 
 		return nil
 	})
 	if err != nil {
-		return r, err
+		return err
 	}
 	r.meta, r.turns = parser.Finish()
 	r.meta.BadLines += long + tail.lost
 	if r.meta.Turns.Total() == 0 {
 		if long > 0 { // it may have been in there
-			return r, fmt.Errorf("%w that could be read: %w", ErrNoSession, harness.ErrLongLine)
+			return fmt.Errorf("%w that could be read: %w", ErrNoSession, harness.ErrLongLine)
 		}
-		return r, ErrNoSession
+		return ErrNoSession
 	}
 	if err := r.draft.Finish(); err != nil {
-		return r, err
+		return err
 	}
 	r.card = x.card(src, r.parsed, pass, first)
-	return r, nil
+	return nil
 }
 
 // tail tells a record that is still being written, or never was to its end, from
@@ -195,8 +194,9 @@ type Published struct {
 // Publish stores and indexes a transcript that was handed over, scrubbed like any
 // other. The same bytes publish once.
 func (x *Indexer) Publish(ctx context.Context, raw []byte, p Published) (library.Saved, error) {
-	r, err := x.read(ctx, publishedSource(raw), func(int) {})
+	var r reading
 	defer r.Close()
+	err := x.read(ctx, &r, publishedSource(raw), func(int) {})
 	if err != nil {
 		return library.Saved{}, fmt.Errorf("publish: %w", err)
 	}
@@ -215,7 +215,7 @@ func (x *Indexer) Publish(ctx context.Context, raw []byte, p Published) (library
 	if p.Parent != "" && r.card.Inherited == (session.Counts{}) { // what the transcript copies, it tells better
 		r.card.ForkedFrom = p.Parent
 	}
-	saved, err := x.Library.Save(ctx, r.draft, r.card, x.compare(r))
+	saved, err := x.Library.Save(ctx, r.draft, r.card, x.compare(&r))
 	if err != nil {
 		return saved, err
 	}
@@ -242,8 +242,9 @@ func (x *Indexer) Refresh(ctx context.Context, id string) error {
 
 // IDOf is the id under which a transcript is, or would be, kept.
 func (x *Indexer) IDOf(ctx context.Context, raw []byte) (string, error) {
-	r, err := x.read(ctx, publishedSource(raw), func(int) {})
+	var r reading
 	defer r.Close()
+	err := x.read(ctx, &r, publishedSource(raw), func(int) {})
 	if err != nil {
 		return "", err
 	}
