@@ -26,7 +26,9 @@ func connect(t *testing.T, m *machine) {
 		}
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			stdout, stderr, err := m.try(t, "", nil, a.list...)
+			model := Start(nil) // that nobody asks; without one Claude Code looks for its vendor's
+			defer model.Close()
+			stdout, stderr, err := m.try(t, "", a.env(model.URL), a.list...)
 			if list := stdout + stderr; err != nil || !regexp.MustCompile(a.connected).MatchString(list) {
 				t.Errorf("%s does not show %q: %v\n%s", strings.Join(a.list, " "), a.connected, err, list)
 			}

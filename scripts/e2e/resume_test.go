@@ -11,21 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// goOn continues a session with the command that sessdex names for it, and checks
-// that the model is shown what was there.
-func goOn(t *testing.T, m *machine, w *work, resume gjson.Result) *Request {
-	t.Helper()
-	if dir := resume.Get("dir").String(); dir != m.repo {
-		t.Errorf("it goes on in %q, not in %s", dir, m.repo)
-	}
-	argv := commandOf(t, resume)
-	said := m.talk(t, w.by, talkOptions{argv: argv, prompt: "Thank you. Anything left?", script: Script{Say("Nothing is left.")}})
-	wantShown(t, said[0], w.request, "First I look around.", w.output, "Now I write it down.", w.answer)
-	return said[0]
-}
-
-// bringBack lets an agent forget a session and sessdex restore it, and goes on with
-// it.
+// bringBack lets an agent forget a session and sessdex restore it, goes on with it by
+// the command that sessdex names, and checks that the model is shown what was there.
 func bringBack(t *testing.T, m *machine, w *work) {
 	native := m.ask(t, "show", w.id).Get("card.native_id").String()
 	if kept := m.ask(t, "resume", w.id, "--dry-run").Get("restored").Array(); len(kept) > 0 {
@@ -41,7 +28,12 @@ func bringBack(t *testing.T, m *machine, w *work) {
 			t.Errorf("restored file: %v, %v; want one that only its owner reads", info, err)
 		}
 	}
-	wantNoSecret(t, goOn(t, m, w, resume))
+	if dir := resume.Get("dir").String(); dir != m.repo {
+		t.Errorf("it goes on in %q, not in %s", dir, m.repo)
+	}
+	said := m.talk(t, w.by, talkOptions{argv: commandOf(t, resume), prompt: "Thank you. Anything left?", script: Script{Say("Nothing is left.")}})
+	wantShown(t, said[0], w.request, "First I look around.", w.output, "Now I write it down.", w.answer)
+	wantNoSecret(t, said[0]) // which the agent's own file had
 }
 
 // heirs are the agents that a work is handed over to, besides Grok: every other one,

@@ -44,9 +44,14 @@ func TestStory(t *testing.T) {
 		if len(report.Get("secrets").Map()) == 0 {
 			t.Error("the report counts no secret, though every session holds one")
 		}
-		for _, w := range append(all, grok) {
-			wantImported(t, m, w)
-		}
+		t.Run("as they were", func(t *testing.T) {
+			for _, w := range append(all, grok) {
+				t.Run(w.by.name, func(t *testing.T) {
+					t.Parallel()
+					wantImported(t, m, w)
+				})
+			}
+		})
 		again := m.ask(t, "import", "--home", m.home)
 		wantSources(t, again, sources{
 			"claude-code": {files: 1, sessions: 1, unchanged: 1, turns: 6},
@@ -56,7 +61,7 @@ func TestStory(t *testing.T) {
 			"grok-build":  {files: 1, sessions: 1, unchanged: 1, turns: 6},
 		})
 	})
-	for _, w := range all {
+	for _, w := range append(all, grok) {
 		if w.id == "" {
 			t.FailNow() // nothing to find
 		}
@@ -76,16 +81,7 @@ func TestStory(t *testing.T) {
 			wantHooked(t, m, a, all[(i+1)%len(all)].question)
 		}
 	})
-	t.Run("sessions go on", func(t *testing.T) {
-		for _, w := range all {
-			t.Run(w.by.name, func(t *testing.T) {
-				t.Parallel()
-				goOn(t, m, w, m.ask(t, "resume", w.id))
-			})
-		}
-	})
-	t.Run("sessions come back", func(t *testing.T) {
-		m.ask(t, "import", "--home", m.home)
+	t.Run("sessions come back and go on", func(t *testing.T) {
 		for _, w := range all {
 			t.Run(w.by.name, func(t *testing.T) {
 				t.Parallel()
@@ -124,7 +120,7 @@ func TestStory(t *testing.T) {
 		})
 		for _, w := range all {
 			card := m.ask(t, "show", w.id).Get("card")
-			wantTurns(t, card, 3, 5, 2)
+			wantTurns(t, card, 2, 4, 2)
 			if got := card.Get("opening").String(); got != w.request {
 				t.Errorf("%s: the opening became %q", w.by.name, got)
 			}
