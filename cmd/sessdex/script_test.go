@@ -69,6 +69,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Dir:                "testdata",
+		WorkdirRoot:        t.TempDir(), // its own default leaves an empty folder behind
 		RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			program, err := exec.LookPath("sessdex")
