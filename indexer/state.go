@@ -56,17 +56,7 @@ func (x *Indexer) statePath(ext string) string {
 
 // read calls fn with a function that looks a source up by its key.
 func (s state) read(fn func(get func(key string) (fileState, bool))) error {
-	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
-		fn(func(string) (fileState, bool) { return fileState{}, false })
-		return nil
-	}
-	db, err := bolt.Open(s.path, 0o600, &bolt.Options{ReadOnly: true, Timeout: stateWait})
-	if err != nil {
-		return fmt.Errorf("read the import state %s: %w", s.path, err)
-	}
-	defer db.Close()
-	return db.View(func(tx *bolt.Tx) error {
-		b := tx.Bucket(filesBucket)
+	return s.view(func(b *bolt.Bucket) error {
 		fn(func(key string) (fileState, bool) {
 			if b == nil {
 				return fileState{}, false
@@ -85,45 +75,34 @@ func (s state) forget(ids []string) (int, error) {
 	if _, err := os.Stat(s.path); err != nil || len(ids) == 0 {
 		return 0, nil
 	}
-	db, err := bolt.Open(s.path, 0o600, &bolt.Options{Timeout: stateWait})
-	if err != nil {
-		return 0, fmt.Errorf("write the import state %s: %w", s.path, err)
-	}
-	defer db.Close()
-	n := 0
-	err = db.Update(func(tx *bolt.Tx) error {
-		b := tx.Bucket(filesBucket)
-		if b == nil {
-			return nil
-		}
-		var paths [][]byte
-		err := b.ForEach(func(path, raw []byte) error {
-			var f fileState
-			if json.Unmarshal(raw, &f) == nil && slices.Contains(ids, f.ID) {
-				paths = append(paths, slices.Clone(path))
+	var keys []string
+	err := s.update(func(b *bolt.Bucket) error {
+		err := each(b, func(key string, f fileState) {
+			if slices.Contains(ids, f.ID) {
+				keys = append(keys, key)
 			}
-			return nil
 		})
-		for _, path := range paths {
-			err = errors.Join(err, b.Delete(path))
+		for _, key := range keys {
+			err = errors.Join(err, b.Delete([]byte(key)))
 		}
-		n = len(paths)
 		return err
 	})
-	return n, err
+	return len(keys), err
 }
 
 // recount takes up that sessions have other numbers of turns of their own.
 func (s state) recount(own map[string]int) error {
-	if _, err := os.Stat(s.path); err != nil || len(own) == 0 {
+	if len(own) == 0 {
 		return nil
 	}
 	changed := map[string]fileState{}
-	err := s.each(func(path string, f fileState) {
-		if n, ok := own[f.ID]; ok && n != f.Turns {
-			f.Turns = n
-			changed[path] = f
-		}
+	err := s.view(func(b *bolt.Bucket) error {
+		return each(b, func(key string, f fileState) {
+			if n, ok := own[f.ID]; ok && n != f.Turns {
+				f.Turns = n
+				changed[key] = f
+			}
+		})
 	})
 	if err != nil {
 		return err
@@ -131,45 +110,40 @@ func (s state) recount(own map[string]int) error {
 	return s.write(changed)
 }
 
-// each visits all entries.
-func (s state) each(visit func(path string, f fileState)) error {
-	db, err := bolt.Open(s.path, 0o600, &bolt.Options{ReadOnly: true, Timeout: stateWait})
-	if err != nil {
-		return fmt.Errorf("read the import state %s: %w", s.path, err)
-	}
-	defer db.Close()
-	return db.View(func(tx *bolt.Tx) error {
-		b := tx.Bucket(filesBucket)
-		if b == nil {
-			return nil
-		}
-		return b.ForEach(func(path, raw []byte) error {
-			var f fileState
-			if json.Unmarshal(raw, &f) == nil {
-				visit(string(path), f)
-			}
-			return nil
-		})
-	})
-}
-
-// idsOf lists the sessions of entries.
-func idsOf(entries map[string]fileState) []string {
-	var ids []string
-	for _, f := range entries {
-		if f.ID != "" {
-			ids = append(ids, f.ID)
-		}
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
-}
-
 // write adds entries.
 func (s state) write(entries map[string]fileState) error {
 	if len(entries) == 0 {
 		return nil
 	}
+	return s.update(func(b *bolt.Bucket) error {
+		for key, f := range entries {
+			raw, err := json.Marshal(f)
+			if err != nil {
+				return err
+			}
+			if err := b.Put([]byte(key), raw); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// view gives the entries to be read: nil where there are none yet.
+func (s state) view(fn func(*bolt.Bucket) error) error {
+	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
+		return fn(nil)
+	}
+	db, err := bolt.Open(s.path, 0o600, &bolt.Options{ReadOnly: true, Timeout: stateWait})
+	if err != nil {
+		return fmt.Errorf("read the import state %s: %w", s.path, err)
+	}
+	defer db.Close()
+	return db.View(func(tx *bolt.Tx) error { return fn(tx.Bucket(filesBucket)) })
+}
+
+// update gives the entries to be changed, all at once or not at all.
+func (s state) update(fn func(*bolt.Bucket) error) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("write the import state: %w", err)
 	}
@@ -183,15 +157,32 @@ func (s state) write(entries map[string]fileState) error {
 		if err != nil {
 			return err
 		}
-		for path, f := range entries {
-			raw, err := json.Marshal(f)
-			if err != nil {
-				return err
-			}
-			if err := b.Put([]byte(path), raw); err != nil {
-				return err
-			}
+		return fn(b)
+	})
+}
+
+// each visits the entries that can be read.
+func each(b *bolt.Bucket, visit func(key string, f fileState)) error {
+	if b == nil {
+		return nil
+	}
+	return b.ForEach(func(key, raw []byte) error {
+		var f fileState
+		if json.Unmarshal(raw, &f) == nil {
+			visit(string(key), f)
 		}
 		return nil
 	})
+}
+
+// idsOf lists the sessions of entries.
+func idsOf(entries map[string]fileState) []string {
+	var ids []string
+	for _, f := range entries {
+		if f.ID != "" {
+			ids = append(ids, f.ID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
