@@ -84,12 +84,13 @@ func (c *collector) paths(paths []string) {
 		if abs, err := filepath.Abs(p); err == nil {
 			named[i] = abs
 		}
-		if !isFolder(named[i]) && !c.o.quick {
+		if !c.o.quick && !isFolder(named[i]) {
 			c.asked[named[i]] = true
 		}
 	}
+	ours := c.x.ours()
 	c.walk.Enter = func(dir, _ string) bool {
-		if c.x.ours(dir) {
+		if ours(dir) {
 			c.problem(nobody, dir, dir, errOwn)
 			return false
 		}
@@ -136,14 +137,13 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// ours reports whether a folder is where Sessdex keeps things: its data folder, or
-// a directory store. What is kept there was imported once; a version kept beside
-// the current one must not come back.
-func (x *Indexer) ours(dir string) bool {
-	if data := filepath.Dir(x.StateDir); dir == data || dir == resolved(data) {
-		return true
-	}
-	return library.IsFolder(dir)
+// ours tells whether a folder is where Sessdex keeps things: its data folder, or a
+// directory store. What is kept there was imported once; a version kept beside the
+// current one must not come back.
+func (x *Indexer) ours() func(dir string) bool {
+	data := filepath.Dir(x.StateDir)
+	real := resolved(data)
+	return func(dir string) bool { return dir == data || dir == real || library.IsFolder(dir) }
 }
 
 func resolved(path string) string {

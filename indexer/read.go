@@ -144,8 +144,10 @@ func (x *Indexer) card(src harness.Source, p parsed, pass *scrub.Pass, first str
 	}
 	c.ID = session.NewID(x.Owner, c.Harness, c.NativeID)
 	c.SourcePath = pass.Text(src.Path)
-	if repo := GitRepo(c.Dir); repo != "" && !strings.Contains(c.Repo, "/") {
-		c.Repo = pass.Text(repo)
+	if !strings.Contains(c.Repo, "/") { // the transcript does not say itself
+		if repo := GitRepo(c.Dir); repo != "" {
+			c.Repo = pass.Text(repo)
+		}
 	}
 	edited := map[string]bool{}
 	var reads []string

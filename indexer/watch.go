@@ -34,7 +34,7 @@ func (x *Indexer) Watch(ctx context.Context, o ImportOptions, done func(*Report,
 			done(rep, err)
 		}
 	}
-	tree := newTree(x.watched(o), x.ours)
+	tree := newTree(x.watched(o), x.ours())
 	defer tree.close()
 	tree.grow()
 	look(o)
