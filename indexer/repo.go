@@ -38,7 +38,7 @@ func GitRepo(dir string) string {
 	}
 	// The common folder of all work trees is <main>/.git, or a bare <name>.git.
 	switch common := filepath.Dir(gitConfig(filepath.Join(root, ".git"))); filepath.Base(common) {
-	case ".", "":
+	case ".":
 		return filepath.Base(root)
 	case ".git":
 		return filepath.Base(filepath.Dir(common))

@@ -135,7 +135,7 @@ func (r *restorer) lay(ctx context.Context, l harness.Layout) error {
 // runQuietly runs a command and keeps what it says for its error.
 func runQuietly(ctx context.Context, c Command) error {
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
-	if info, err := os.Stat(c.Dir); err == nil && info.IsDir() {
+	if isFolder(c.Dir) {
 		cmd.Dir = c.Dir
 	}
 	var said bytes.Buffer

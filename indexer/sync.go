@@ -155,7 +155,7 @@ func (x *Indexer) putAll(ctx context.Context, w *search.Writer, refs []library.C
 			}
 			rep.Changed++
 			rep.put = append(rep.put, l.id)
-			rep.Turns += l.doc.Card.Turns.Less(l.doc.Card.Inherited).Total()
+			rep.Turns += ownTurns(l.doc.Card)
 			rep.Bytes += l.doc.Card.Bytes
 			prog.DoneBytes += l.doc.Card.Bytes
 		}

@@ -196,9 +196,7 @@ func (t *tree) forget(dir string) {
 
 // again has the next grow look at every folder anew.
 func (t *tree) again() {
-	for p := range t.seen {
-		delete(t.seen, p)
-	}
+	clear(t.seen)
 }
 
 func (t *tree) close() {

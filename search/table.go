@@ -56,7 +56,7 @@ func rowTerm(c *session.Card, version string) string {
 			parent = session.NewID(c.Owner, c.Harness, c.Parent)
 		}
 	}
-	if c.ForkedFrom != "" && c.Inherited.Total() > 0 {
+	if inherited(c) > 0 {
 		origin = session.NewID(c.Owner, c.Harness, c.ForkedFrom)
 	}
 	return fmt.Sprintf("%s\t%011x%s%x,%x,%s,%s\t%s", c.ID, last+rowBase, kind,
