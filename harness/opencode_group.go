@@ -146,9 +146,20 @@ func (h openCodeHome) tree(id string) string {
 }
 
 // treesOf lists the files of a session's own record, the later layout first.
+// It asks for the name in each folder: globbing for it would list them all.
 func (h openCodeHome) treesOf(id string) []string {
-	name := globLiteral.Replace(id) + ".json"
-	return append(h.glob("storage/session/*/"+name), h.glob("project/*/storage/session/info/"+name)...)
+	var found []string
+	for _, pattern := range []string{"storage/session/*", "project/*/storage/session/info"} {
+		first := len(found)
+		for _, dir := range h.glob(pattern) {
+			file := filepath.Join(dir, id+".json")
+			if _, err := os.Lstat(file); err == nil {
+				found = append(found, file)
+			}
+		}
+		slices.Sort(found[first:]) // as trees does: by the whole path
+	}
+	return found
 }
 
 // trees lists the files of all sessions' own records by id, as treesOf.
