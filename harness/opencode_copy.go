@@ -155,7 +155,7 @@ func copyOpenCodeDB(path, state string) (_ *openCodeCopy, err error) {
 
 // mergeLog puts the log beside a database into it, and removes it.
 func mergeLog(path string) error {
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=synchronous(0)")
+	db, err := sql.Open("sqlite", openCodeDSN(path, "_pragma=synchronous(0)"))
 	if err != nil {
 		return err
 	}
