@@ -25,17 +25,13 @@ func (p *codexParser) document(r gjson.Result) {
 	s := r.Get("session")
 	p.b.at(isoTime(s.Get("timestamp").Str))
 	p.header(s)
-	r.Get("items").ForEach(func(_, item gjson.Result) bool {
-		if !gjson.Valid(item.Raw) {
-			return false
-		}
+	eachMember(r.Get("items"), func(item gjson.Result) {
 		switch {
 		case item.Get("type").Exists():
 			p.item(item, isoTime(item.Get("timestamp").Str))
 		case item.Get("role").Exists():
 			p.chat(item)
 		}
-		return true
 	})
 }
 

@@ -117,13 +117,7 @@ func (p *geminiParser) record(r gjson.Result) {
 func (p *geminiParser) session(r gjson.Result) {
 	p.facts(r)
 	p.held = len(p.messages)
-	r.Get("messages").ForEach(func(_, m gjson.Result) bool {
-		if !gjson.Valid(m.Raw) {
-			return false
-		}
-		p.upsert(m)
-		return true
-	})
+	eachMember(r.Get("messages"), func(m gjson.Result) { p.upsert(m) })
 }
 
 // facts takes what a record says about the session as a whole.
@@ -186,8 +180,8 @@ func (p *geminiParser) identify() {
 	file := strings.ReplaceAll(p.src.Path, `\`, "/")
 	parent := path.Base(path.Dir(file))
 	nested := path.Base(path.Dir(path.Dir(file))) == geminiChats && parent != geminiChats
-	if m.Subagent = m.Subagent || nested; m.Subagent && nested {
-		m.Parent = parent
+	if nested {
+		m.Subagent, m.Parent = true, parent
 	}
 	if m.NativeID == "" && file != "" {
 		m.NativeID = strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".jsonl"), ".json")

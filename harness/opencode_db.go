@@ -24,7 +24,6 @@ import (
 // read, by names of columns; beside them are accounts, credentials and keys of shared
 // sessions.
 type openCodeDB struct {
-	db    *sql.DB
 	tx    *sql.Tx
 	path  string
 	as    string          // what the file looked like when it was opened without locks, else ""
@@ -166,7 +165,7 @@ func (d *openCodeDB) use(db *sql.DB, close func() error) (err error) {
 			return errNoOpenCode
 		}
 	}
-	d.db, d.close = db, close
+	d.close = close
 	return nil
 }
 

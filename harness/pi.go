@@ -72,7 +72,6 @@ type piParser struct {
 	src    Source
 	tree   recordTree
 	forked time.Time // when the session was made from another one's entries
-	copied int       // turns of entries older than that
 }
 
 func newPiParser(src Source) *piParser {
@@ -113,7 +112,7 @@ func (p *piParser) entry(r gjson.Result) {
 	}
 	p.tree.own(len(p.turns))
 	if at.Before(p.forked) && !at.IsZero() {
-		p.copied = len(p.turns)
+		p.inherited = len(p.turns)
 	}
 }
 
@@ -192,7 +191,6 @@ func (p *piParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 	if p.meta.NativeID == "" {
 		p.meta.NativeID = piFileID(p.src.Path)
 	}
-	p.inherited = p.copied
 	p.inherit(p.src)
 	return p.finish()
 }

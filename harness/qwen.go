@@ -76,12 +76,11 @@ var qwenSystem = words(`chat_compression slash_command ui_telemetry at_command a
 // qwenParser reads one Qwen Code transcript.
 type qwenParser struct {
 	dialog
-	src    Source
-	tree   recordTree
-	main   bool   // a record outside every sub-agent was seen
-	side   bool   // one of a sub-agent was
-	agent  string // its id
-	copied int    // turns of records copied from another session
+	src   Source
+	tree  recordTree
+	main  bool   // a record outside every sub-agent was seen
+	side  bool   // one of a sub-agent was
+	agent string // its id
 }
 
 func newQwenParser(src Source) *qwenParser {
@@ -117,7 +116,7 @@ func (p *qwenParser) record(r gjson.Result) {
 	p.take(r, at, id)
 	p.tree.own(len(p.turns))
 	if from := r.Get("forkedFrom.sessionId").String(); from != "" {
-		m.ForkedFrom, p.copied = keep(from), len(p.turns)
+		m.ForkedFrom, p.inherited = keep(from), len(p.turns)
 	}
 }
 
@@ -244,7 +243,6 @@ func (p *qwenParser) Finish() (session.Meta, iter.Seq[session.Turn]) {
 		base := baseName(p.src.Path)
 		m.NativeID = strings.TrimSuffix(base, path.Ext(base))
 	}
-	p.inherited = p.copied
 	p.inherit(p.src)
 	return p.finish()
 }

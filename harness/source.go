@@ -56,12 +56,16 @@ func FileSource(path string) (Source, error) {
 // groupOf asks the harnesses what a file belongs to. They may look at its bytes, so
 // what is no regular file stands for itself unasked.
 func groupOf(path string, hs []*Harness) (g Group, carrier string) {
+	looked := false
 	for _, h := range hs {
 		if h.Group == nil {
 			continue
 		}
-		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-			return Group{}, path
+		if !looked {
+			looked = true
+			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+				return Group{}, path
+			}
 		}
 		if g := h.Group(path); g.Carrier != "" {
 			return g, g.Carrier

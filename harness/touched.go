@@ -20,10 +20,13 @@ var (
 // pathArguments are the names of the argument that is a tool's file.
 var pathArguments = []string{"file_path", "filePath", "path", "absolute_path", "target_file", "target_notebook", "notebook_path", "filename", "file"}
 
+// toolPunctuation is what spellings of one tool's name differ in.
+var toolPunctuation = strings.NewReplacer("_", "", "-", "")
+
 // touchedPaths lists the paths that a call writes and those that it only reads, as far
 // as its name and its arguments tell.
 func touchedPaths(tool string, input gjson.Result) (p paths) {
-	name := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(tool))
+	name := toolPunctuation.Replace(strings.ToLower(tool))
 	switch {
 	case name == "applypatch":
 		p.edits = patchedFiles(input)

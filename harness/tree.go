@@ -1,7 +1,5 @@
 package harness
 
-import "slices"
-
 // A recordTree knows, for transcripts whose records name the one before, which turns
 // stand on branches that the person left: all that do not lead to the last record.
 type recordTree struct {
@@ -48,5 +46,5 @@ func (t *recordTree) left() []int {
 			out = append(out, i)
 		}
 	}
-	return slices.Clip(out)
+	return out
 }
