@@ -50,7 +50,7 @@ func (s *Service) handOver(ctx context.Context, card *session.Card, req ResumeRe
 	}
 	out.Harness = req.In
 	for budget := limit - head; ; {
-		pack, err := s.Context(ctx, ContextRequest{ID: card.ID, Options: contextpack.Options{MaxTokens: budget}})
+		pack, err := s.pack(ctx, card, "", contextpack.Options{MaxTokens: budget})
 		if err != nil {
 			return err
 		}

@@ -20,9 +20,13 @@ func (s *Service) Context(ctx context.Context, req ContextRequest) (*contextpack
 	if err != nil {
 		return nil, err
 	}
-	var pack *contextpack.Pack
-	err = s.withTurns(ctx, card, req.Version, func(card *session.Card, read contextpack.Reader) error {
-		pack, err = s.Packer.Pack(ctx, card, read, req.Options)
+	return s.pack(ctx, card, req.Version, req.Options)
+}
+
+// pack is Context for a card that was read.
+func (s *Service) pack(ctx context.Context, card *session.Card, version string, o contextpack.Options) (pack *contextpack.Pack, err error) {
+	err = s.withTurns(ctx, card, version, func(card *session.Card, read contextpack.Reader) error {
+		pack, err = s.Packer.Pack(ctx, card, read, o)
 		return err
 	})
 	if errors.Is(err, contextpack.ErrOptions) {
