@@ -49,6 +49,9 @@ var door = map[string][]string{
 	"go.etcd.io/bbolt":               {"indexer", "search"}, // search: only the errors Bleve passes on
 	"github.com/fsnotify/":           {"indexer"},
 	"github.com/tailscale/hujson":    {"install"},
+	"github.com/pelletier/":          {"scrub", "install"}, // scrub: gitleaks' rules are TOML
+	"github.com/rogpeppe/":           {"install"},          // for diffs
+	"github.com/tidwall/gjson":       {"harness"},
 }
 
 // sources parses every Go file of the program, tests aside, by package folder.

@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 // errSome ends a command with exit code 1 after it has said everything itself.
 var errSome = errors.New("")
 
-// errWords is wrong usage that cobra reports.
+// usageError is wrong usage that cobra reports.
 type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
